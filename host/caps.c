@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Parameters and CPUID leaves.
+ */
+#define pr_fmt(fmt) "pvperf_host: " fmt
+
+#include <linux/module.h>
+#include <linux/moduleparam.h>
+#include <linux/random.h>
+#include <linux/string.h>
+#include <asm/cpufeature.h>
+#include "../compat/cpuid.h"
+#include "caps.h"
+
+struct pvperf_policy pvperf_policy = {
+	.access = PVPERF_ACCESS_LOCAL,
+	.max_events = KVM_PERF_EVENTS_MAX,
+	.max_pages = 512,
+	.min_period = 1000,
+};
+
+static char *access = "local";
+module_param(access, charp, 0444);
+MODULE_PARM_DESC(access, "what a VM may see: unavailable, or local (its own vCPUs; default)");
+
+static bool raw = true;
+module_param(raw, bool, 0444);
+MODULE_PARM_DESC(raw, "allow raw events: event select, unit mask, edge, invert, counter mask (default yes)");
+
+module_param_named(max_events, pvperf_policy.max_events, uint, 0444);
+MODULE_PARM_DESC(max_events, "events that one vCPU may have open, 1 to 64 (default 64)");
+module_param_named(max_pages, pvperf_policy.max_pages, uint, 0444);
+MODULE_PARM_DESC(max_pages, "pages that one VM may have pinned, 1 to 65536 (default 512)");
+module_param_named(min_period, pvperf_policy.min_period, uint, 0444);
+MODULE_PARM_DESC(min_period, "shortest sampling period, at least 100 (default 1000)");
+
+static u64 epoch;
+static u32 counters;
+
+u64 pvperf_caps_epoch(void)
+{
+	return epoch;
+}
+
+/* General purpose counters, as the CPU says; 0 where it does not. */
+static u32 caps_counters(void)
+{
+	switch (boot_cpu_data.x86_vendor) {
+	case X86_VENDOR_AMD:
+	case X86_VENDOR_HYGON:
+		if (boot_cpu_data.extended_cpuid_level >= 0x80000022 &&
+		    cpuid_eax(0x80000022) & 1)
+			return cpuid_ebx(0x80000022) & 0xf;
+		return boot_cpu_has(X86_FEATURE_PERFCTR_CORE) ? 6 : 4;
+	case X86_VENDOR_INTEL:
+		return boot_cpu_data.cpuid_level >= 0xa ?
+		       cpuid_eax(0xa) >> 8 & 0xff : 0;
+	default:
+		return 0;
+	}
+}
+
+static u64 caps_raw_mask(void)
+{
+	if (!raw)
+		return 0;
+	return boot_cpu_data.x86_vendor == X86_VENDOR_INTEL ?
+	       PVPERF_RAW_MASK_INTEL : PVPERF_RAW_MASK_AMD;
+}
+
+static int caps_check(const char *name, u32 value, u32 min, u32 max)
+{
+	if (value >= min && value <= max)
+		return 0;
+	pr_err("parameter %s=%u is not between %u and %u; not loading\n",
+	       name, value, min, max);
+	return -EINVAL;
+}
+
+static int caps_access(void)
+{
+	if (!strcmp(access, "local"))
+		pvperf_policy.access = PVPERF_ACCESS_LOCAL;
+	else if (!strcmp(access, "unavailable"))
+		pvperf_policy.access = PVPERF_ACCESS_UNAVAILABLE;
+	else {
+		pr_err("parameter access=%s is neither unavailable nor local; not loading\n",
+		       access);
+		return -EINVAL;
+	}
+	return 0;
+}
+
+int pvperf_caps_init(void)
+{
+	int ret;
+
+	ret = caps_access();
+	if (!ret)
+		ret = caps_check("max_events", pvperf_policy.max_events, 1,
+				 KVM_PERF_EVENTS_MAX);
+	if (!ret)
+		ret = caps_check("max_pages", pvperf_policy.max_pages, 1, 65536);
+	if (!ret)
+		ret = caps_check("min_period", pvperf_policy.min_period, 100,
+				 INT_MAX);
+	if (ret)
+		return ret;
+	pvperf_policy.raw_mask = caps_raw_mask();
+	counters = caps_counters();
+	get_random_bytes(&epoch, sizeof(epoch));
+	return 0;
+}
+
+void pvperf_caps_cpuid(u32 leaf, u32 *eax, u32 *ebx, u32 *ecx, u32 *edx)
+{
+	switch (leaf) {
+	case KVM_PERF_CPUID_BASE:
+		*eax = KVM_PERF_CPUID_MAX;
+		memcpy(ebx, KVM_PERF_SIGNATURE, 4);
+		memcpy(ecx, KVM_PERF_SIGNATURE + 4, 4);
+		memcpy(edx, KVM_PERF_SIGNATURE + 8, 4);
+		break;
+	case KVM_PERF_CPUID_FEATURES:
+		*eax = KVM_PERF_ABI_VERSION;
+		*ebx = pvperf_policy_features(&pvperf_policy);
+		*ecx = KVM_PERF_OP;
+		*edx = 0;
+		break;
+	case KVM_PERF_CPUID_LIMITS:
+		*eax = pvperf_policy.max_events;
+		*ebx = KVM_PERF_BATCH_MAX;
+		*ecx = counters;
+		*edx = pvperf_policy.min_period;
+		break;
+	}
+}

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Form of what a guest hands in. Nothing here reads guest memory: the caller
+ * copied it once, and what was checked is what is used.
+ */
+#include "decode.h"
+
+#define PAGE_BYTES	4096u
+
+/* A structure lies within one page, so that one translation covers it. */
+int pvperf_decode_range(__u64 addr, __u32 size, __u32 align)
+{
+	if (addr & (align - 1))
+		return -KVM_EINVAL;
+	if ((addr & (PAGE_BYTES - 1)) + size > PAGE_BYTES)
+		return -KVM_EINVAL;
+	return 0;
+}
+
+static int decode_event_addr(const struct guest_perf_event_param *param)
+{
+	switch (param->event_size) {
+	case 0:
+	case KVM_PERF_EVENT_SIZE_VER0:
+		return pvperf_decode_range(param->guest_event_addr,
+					   KVM_PERF_EVENT_SIZE_VER0, 4);
+	case KVM_PERF_EVENT_SIZE:
+		return pvperf_decode_range(param->guest_event_addr,
+					   KVM_PERF_EVENT_SIZE,
+					   KVM_PERF_EVENT_SIZE);
+	default:
+		return -KVM_EINVAL;
+	}
+}
+
+int pvperf_decode_param(const struct guest_perf_event_param *param)
+{
+	int ret;
+
+	if (param->id < 0)
+		return -KVM_EINVAL;
+	ret = decode_event_addr(param);
+	if (ret)
+		return ret;
+	return pvperf_decode_range(param->attr_addr,
+				   sizeof(struct guest_perf_attr), 8);
+}
+
+int pvperf_decode_attr(const struct guest_perf_attr *attr)
+{
+	const __u64 flags = KVM_PERF_FLAG_DISABLED |
+			    KVM_PERF_FLAG_EXCLUDE_USER |
+			    KVM_PERF_FLAG_EXCLUDE_KERNEL;
+
+	if (attr->size && attr->size != KVM_PERF_ATTR_SIZE_VER0)
+		return -KVM_E2BIG;
+	if (attr->flags & ~flags)
+		return -KVM_EINVAL;
+	if (attr->sample_type || attr->read_format || attr->reserved)
+		return -KVM_EINVAL;
+	if (attr->bp_type || attr->bp_addr || attr->bp_len)
+		return -KVM_EINVAL;
+	/* perf takes periods of 63 bits */
+	if (attr->sample_period >> 63)
+		return -KVM_EINVAL;
+	return 0;
+}
+
+/* What may stand in a batch. */
+int pvperf_decode_op(const struct guest_perf_op *op)
+{
+	if (op->reserved || op->reserved2)
+		return -KVM_EINVAL;
+	switch (op->op) {
+	case KVM_PERF_OP_OPEN:
+	case KVM_PERF_OP_ENABLE:
+		return 0;
+	case KVM_PERF_OP_CLOSE:
+	case KVM_PERF_OP_DISABLE:
+	case KVM_PERF_OP_READ:
+		return op->arg ? -KVM_EINVAL : 0;
+	default:
+		return -KVM_ENOSYS;
+	}
+}
+
+int pvperf_decode_batch(__u64 addr, __u32 n, __u32 max)
+{
+	if (!n || n > max)
+		return -KVM_E2BIG;
+	return pvperf_decode_range(addr, n * sizeof(struct guest_perf_op), 8);
+}

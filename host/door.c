@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Which functions of KVM are hooked, and what is done there. KVM's room.
+ *
+ *   kvm_emulate_hypercall    our number only. KVM goes first: it checks the
+ *                            privilege level, deals with Xen and Hyper-V, skips
+ *                            the instruction and answers -KVM_ENOSYS. Only what
+ *                            KVM refused like that is ours to answer.
+ *   kvm_cpuid                our leaves only
+ *   kvm_arch_pre_destroy_vm  a VM ends; no vCPU runs any more
+ *   kvm_vcpu_reset           INIT, triple fault, SHUTDOWN
+ *   kvm_arch_vcpu_ioctl_set_regs  userspace resets a vCPU (it writes all state;
+ *                            real mode is how a reset is told from a debugger)
+ *
+ * The callbacks run on every hypercall and CPUID of every VM, with preemption
+ * off: they look at one word and go.
+ */
+#define pr_fmt(fmt) "pvperf_host: " fmt
+
+#include <linux/kernel.h>
+#include <linux/kvm_host.h>
+#include <linux/slab.h>
+#include <linux/static_call.h>
+#include "call.h"
+#include "caps.h"
+#include "door.h"
+#include "hook.h"
+#include "vcpu.h"
+#include "vm.h"
+
+/* Static calls need a function to begin with; none of these is ever called. */
+static int no_hypercall(struct kvm_vcpu *kvcpu)
+{
+	return 1;
+}
+
+static bool no_cpuid(struct kvm_vcpu *kvcpu, u32 *eax, u32 *ebx, u32 *ecx,
+		     u32 *edx, bool exact)
+{
+	return false;
+}
+
+static void no_destroy(struct kvm *kvm)
+{
+}
+
+/* KVM's functions behind the patched entry, and (test_) with it. */
+DEFINE_STATIC_CALL(kvm_hypercall, no_hypercall);
+DEFINE_STATIC_CALL(kvm_cpuid_orig, no_cpuid);
+DEFINE_STATIC_CALL(kvm_destroy, no_destroy);
+DEFINE_STATIC_CALL(test_hypercall, no_hypercall);
+DEFINE_STATIC_CALL(test_cpuid, no_cpuid);
+
+/* The self-test's; never a real vCPU. */
+static struct kvm_vcpu *test_vcpu;
+
+#define TEST_ANSWER	0x70766f6b
+
+static void door_call(struct kvm_vcpu *kvcpu, const struct pvperf_call *call)
+{
+	unsigned long *rax = &kvcpu->arch.regs[VCPU_REGS_RAX];
+	long result;
+
+	if ((int)*rax != -KVM_ENOSYS)
+		return;
+	result = pvperf_call_do(kvcpu, call);
+	/* KVM has cut its answer to 32 bits for a caller in 32-bit mode. */
+	*rax = *rax >> 32 ? result : (u32)result;
+}
+
+static notrace int door_hypercall(struct kvm_vcpu *kvcpu)
+{
+	const unsigned long *regs = kvcpu->arch.regs;
+	struct pvperf_call call = {
+		.op = regs[VCPU_REGS_RBX],
+		.arg = { regs[VCPU_REGS_RCX], regs[VCPU_REGS_RDX],
+			 regs[VCPU_REGS_RSI] },
+	};
+	int ret = TEST_ANSWER;
+
+	if (likely(kvcpu != test_vcpu)) {
+		ret = static_call(kvm_hypercall)(kvcpu);
+		door_call(kvcpu, &call);
+	}
+	pvperf_hook_leave();
+	return ret;
+}
+
+static notrace bool door_cpuid(struct kvm_vcpu *kvcpu, u32 *eax, u32 *ebx,
+			       u32 *ecx, u32 *edx, bool exact)
+{
+	bool ret = true;
+
+	if (pvperf_call_offered(kvcpu))
+		pvperf_caps_cpuid(*eax, eax, ebx, ecx, edx);
+	else
+		ret = static_call(kvm_cpuid_orig)(kvcpu, eax, ebx, ecx, edx, exact);
+	pvperf_hook_leave();
+	return ret;
+}
+
+static notrace void door_destroy(struct kvm *kvm)
+{
+	pvperf_vm_destroyed(kvm);
+	static_call(kvm_destroy)(kvm);
+	pvperf_hook_leave();
+}
+
+static void notrace see_hypercall(unsigned long ip, unsigned long parent_ip,
+				  struct ftrace_ops *ops, struct ftrace_regs *fregs)
+{
+	struct pt_regs *regs = ftrace_get_regs(fregs);
+	struct kvm_vcpu *kvcpu;
+
+	if (unlikely(!regs))
+		return;
+	kvcpu = (struct kvm_vcpu *)regs->di;
+	if ((u32)kvcpu->arch.regs[VCPU_REGS_RAX] == KVM_PERF_OP)
+		pvperf_hook_divert(regs, door_hypercall);
+}
+
+static void notrace see_cpuid(unsigned long ip, unsigned long parent_ip,
+			      struct ftrace_ops *ops, struct ftrace_regs *fregs)
+{
+	struct pt_regs *regs = ftrace_get_regs(fregs);
+
+	if (unlikely(!regs))
+		return;
+	if (*(u32 *)regs->si - KVM_PERF_CPUID_BASE <=
+	    KVM_PERF_CPUID_MAX - KVM_PERF_CPUID_BASE)
+		pvperf_hook_divert(regs, door_cpuid);
+}
+
+static void notrace see_destroy(unsigned long ip, unsigned long parent_ip,
+				struct ftrace_ops *ops, struct ftrace_regs *fregs)
+{
+	struct pt_regs *regs = ftrace_get_regs(fregs);
+
+	if (regs && pvperf_vm_find((struct kvm *)regs->di))
+		pvperf_hook_divert(regs, door_destroy);
+}
+
+static void notrace see_reset(unsigned long ip, unsigned long parent_ip,
+			      struct ftrace_ops *ops, struct ftrace_regs *fregs)
+{
+	struct pt_regs *regs = ftrace_get_regs(fregs);
+
+	if (regs)
+		pvperf_vcpu_reset_seen((struct kvm_vcpu *)regs->di);
+}
+
+static void notrace see_set_regs(unsigned long ip, unsigned long parent_ip,
+				 struct ftrace_ops *ops, struct ftrace_regs *fregs)
+{
+	struct pt_regs *regs = ftrace_get_regs(fregs);
+	struct kvm_vcpu *kvcpu;
+
+	if (!regs)
+		return;
+	kvcpu = (struct kvm_vcpu *)regs->di;
+	/* PE is never the guest's own bit, so this copy of CR0 has it. */
+	if (!(kvcpu->arch.cr0 & X86_CR0_PE))
+		pvperf_vcpu_reset_seen(kvcpu);
+}
+
+static struct pvperf_hook hook_hypercall = {
+	.name = "kvm_emulate_hypercall", .diverts = true, .ops.func = see_hypercall,
+};
+static struct pvperf_hook hook_cpuid = {
+	.name = "kvm_cpuid", .diverts = true, .ops.func = see_cpuid,
+};
+static struct pvperf_hook hook_destroy = {
+	.name = "kvm_arch_pre_destroy_vm", .diverts = true, .ops.func = see_destroy,
+};
+static struct pvperf_hook hook_reset = {
+	.name = "kvm_vcpu_reset", .ops.func = see_reset,
+};
+static struct pvperf_hook hook_set_regs = {
+	.name = "kvm_arch_vcpu_ioctl_set_regs", .ops.func = see_set_regs,
+};
+
+/* The ends first: nothing may be begun whose end would not be seen. */
+static struct pvperf_hook *const ends[] = {
+	&hook_destroy, &hook_reset, &hook_set_regs,
+};
+static struct pvperf_hook *const ways_in[] = { &hook_cpuid, &hook_hypercall };
+
+static int test_one(const char *what, bool works)
+{
+	if (works)
+		return 0;
+	pr_err("self-test: the hook on %s does not work on this kernel; not loading\n",
+	       what);
+	return -EOPNOTSUPP;
+}
+
+static bool test_cpuid_works(void)
+{
+	u32 eax = KVM_PERF_CPUID_FEATURES, ebx = 0, ecx = 0, edx = 0;
+
+	/* Were it not diverted KVM would find no entry, which does no harm. */
+	static_call(test_cpuid)(test_vcpu, &eax, &ebx, &ecx, &edx, true);
+	return pvperf_policy.access < PVPERF_ACCESS_LOCAL ||
+	       (eax == KVM_PERF_ABI_VERSION && ecx == KVM_PERF_OP);
+}
+
+/* Only when CPUID's hook was seen to divert, and this text is patched, too. */
+static bool test_hypercall_works(void)
+{
+	test_vcpu->arch.regs[VCPU_REGS_RAX] = KVM_PERF_OP;
+	return pvperf_hook_patched(&hook_hypercall) &&
+	       static_call(test_hypercall)(test_vcpu) == TEST_ANSWER;
+}
+
+static int door_test(void)
+{
+	int ret;
+
+	test_vcpu = kvzalloc(sizeof(*test_vcpu), GFP_KERNEL);
+	if (!test_vcpu)
+		return -ENOMEM;
+	ret = test_one(hook_cpuid.name, pvperf_hook_patched(&hook_cpuid) &&
+		       test_cpuid_works());
+	if (!ret)
+		ret = test_one(hook_hypercall.name, test_hypercall_works());
+	kvfree(test_vcpu);
+	test_vcpu = NULL;
+	return ret;
+}
+
+static void door_resolve(void)
+{
+	static_call_update(kvm_hypercall,
+		(int (*)(struct kvm_vcpu *))pvperf_hook_original(&hook_hypercall));
+	static_call_update(kvm_cpuid_orig,
+		(bool (*)(struct kvm_vcpu *, u32 *, u32 *, u32 *, u32 *, bool))
+		pvperf_hook_original(&hook_cpuid));
+	static_call_update(test_hypercall,
+		(int (*)(struct kvm_vcpu *))hook_hypercall.ip);
+	static_call_update(test_cpuid,
+		(bool (*)(struct kvm_vcpu *, u32 *, u32 *, u32 *, u32 *, bool))
+		hook_cpuid.ip);
+}
+
+int pvperf_door_watch(void)
+{
+	int ret = pvperf_hooks_find(ends, ARRAY_SIZE(ends));
+
+	if (ret)
+		return ret;
+	static_call_update(kvm_destroy,
+		(void (*)(struct kvm *))pvperf_hook_original(&hook_destroy));
+	return pvperf_hooks_install(ends, ARRAY_SIZE(ends));
+}
+
+int pvperf_door_open(void)
+{
+	int ret = pvperf_hooks_find(ways_in, ARRAY_SIZE(ways_in));
+
+	if (ret)
+		return ret;
+	door_resolve();
+	ret = pvperf_hooks_install(ways_in, ARRAY_SIZE(ways_in));
+	if (ret)
+		return ret;
+	ret = door_test();
+	if (ret)
+		pvperf_door_close();
+	return ret;
+}
+
+void pvperf_door_close(void)
+{
+	pvperf_hooks_remove(ways_in, ARRAY_SIZE(ways_in));
+}
+
+void pvperf_door_unwatch(void)
+{
+	pvperf_hooks_remove(ends, ARRAY_SIZE(ends));
+}

@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Events. perf's room: may know struct perf_event, not KVM.
+ *
+ * The one invariant: .perf's overflow handler may write to .shared, so .perf is
+ * released (which waits for the handler) before .page is given back.
+ */
+#include <linux/err.h>
+#include <linux/perf_event.h>
+#include <linux/slab.h>
+#include "caps.h"
+#include "event.h"
+#include "overflow.h"
+#include "page.h"
+#include "vm.h"
+
+static int event_error(long err)
+{
+	switch (err) {
+	case -ENOENT:
+	case -ENODEV:
+		return -KVM_ENOENT;
+	case -EINVAL:
+		return -KVM_EINVAL;
+	case -EOPNOTSUPP:	/* the PMU is lent to a VM (mediated vPMU) */
+		return -KVM_EOPNOTSUPP;
+	case -ENOMEM:
+		return -KVM_ENOMEM;
+	default:
+		return -KVM_EBUSY;
+	}
+}
+
+/*
+ * Not pinned: the host's own pinned events come first, and the guest is told.
+ * exclude_host counts what the vCPU does inside the guest only; a software
+ * event is about the thread, and happens in the host.
+ */
+static struct perf_event *event_create(struct pvperf_event *event)
+{
+	const struct guest_perf_attr *from = &event->attr;
+	struct perf_event_attr attr = {
+		.size = sizeof(attr),
+		.type = from->type,
+		.config = from->config,
+		.sample_period = from->sample_period,
+		.disabled = 1,
+	};
+
+	if (from->type != PERF_TYPE_SOFTWARE) {
+		attr.exclude_host = 1;
+		attr.exclude_user = !!(from->flags & KVM_PERF_FLAG_EXCLUDE_USER);
+		attr.exclude_kernel = !!(from->flags & KVM_PERF_FLAG_EXCLUDE_KERNEL);
+	}
+	return perf_event_create_kernel_counter(&attr, -1, current,
+						pvperf_overflow_nmi, event);
+}
+
+static u32 event_state(const struct pvperf_event *event)
+{
+	if (!event->enabled)
+		return KVM_PERF_STATE_OFF;
+	if (!event->perf)
+		return KVM_PERF_STATE_ERROR;
+	switch (READ_ONCE(event->perf->state)) {
+	case PERF_EVENT_STATE_ACTIVE:
+		return KVM_PERF_STATE_COUNTING;
+	case PERF_EVENT_STATE_INACTIVE:
+		return KVM_PERF_STATE_STARVED;
+	default:
+		return KVM_PERF_STATE_ERROR;
+	}
+}
+
+void pvperf_event_tell(struct pvperf_event *event)
+{
+	if (event->full)
+		pvperf_page_event_write(event->shared, &event->sequence,
+					&event->sync);
+	else
+		WRITE_ONCE(event->shared->count, event->sync.count);
+}
+
+/*
+ * A software event's overflow may come between the reading and the writing,
+ * and have written more: a count never goes back.
+ */
+static void event_sync(struct pvperf_event *event)
+{
+	u64 count = 0, enabled = 0, running = 0;
+	unsigned long flags;
+
+	if (event->perf)
+		count = perf_event_read_value(event->perf, &enabled, &running);
+	local_irq_save(flags);
+	event->sync.count = max(event->sync.count, event->base.count + count);
+	event->sync.time_enabled = event->base.time_enabled + enabled;
+	event->sync.time_running = event->base.time_running + running;
+	event->sync.state = event_state(event);
+	pvperf_event_tell(event);
+	local_irq_restore(flags);
+}
+
+/* The event's memory, in a page that may be pinned already. */
+static int event_map(struct pvperf_event *event, u64 addr)
+{
+	struct pvperf_vm *vm = event->vcpu->vm;
+	struct pvperf_page *page;
+
+	mutex_lock(&vm->lock);
+	page = pvperf_page_get(vm, addr, pvperf_policy.max_pages);
+	mutex_unlock(&vm->lock);
+	if (IS_ERR(page))
+		return PTR_ERR(page);
+	event->page = page;
+	event->shared = pvperf_page_at(page, addr);
+	return 0;
+}
+
+static void event_unmap(struct pvperf_event *event)
+{
+	struct pvperf_vm *vm = event->vcpu->vm;
+
+	mutex_lock(&vm->lock);
+	pvperf_page_put(vm, event->page);
+	mutex_unlock(&vm->lock);
+}
+
+static int event_publish(struct pvperf_event *event)
+{
+	struct pvperf_vcpu *vcpu = event->vcpu;
+
+	switch (xa_insert(&vcpu->vm->ids, event->id, event, GFP_KERNEL_ACCOUNT)) {
+	case 0:
+		list_add_tail(&event->node, &vcpu->events);
+		vcpu->nr_events++;
+		return 0;
+	case -EBUSY:
+		return -KVM_EEXIST;
+	default:
+		return -KVM_ENOMEM;
+	}
+}
+
+static struct pvperf_event *event_alloc(struct pvperf_vcpu *vcpu,
+					const struct guest_perf_event_param *param,
+					const struct guest_perf_attr *attr)
+{
+	struct pvperf_event *event = kzalloc(sizeof(*event), GFP_KERNEL_ACCOUNT);
+
+	if (!event)
+		return NULL;
+	event->vcpu = vcpu;
+	event->id = param->id;
+	event->full = param->event_size == KVM_PERF_EVENT_SIZE;
+	event->attr = *attr;
+	event->period = attr->sample_period;
+	return event;
+}
+
+int pvperf_event_open(struct pvperf_vcpu *vcpu,
+		      const struct guest_perf_event_param *param,
+		      const struct guest_perf_attr *attr)
+{
+	struct pvperf_event *event;
+	int ret;
+
+	if (xa_load(&vcpu->vm->ids, param->id))
+		return -KVM_EEXIST;
+	if (vcpu->nr_events >= pvperf_policy.max_events)
+		return -KVM_ENOSPC;
+	event = event_alloc(vcpu, param, attr);
+	if (!event)
+		return -KVM_ENOMEM;
+	ret = event_map(event, param->guest_event_addr);
+	if (ret)
+		goto err_free;
+	event->perf = event_create(event);
+	if (IS_ERR(event->perf)) {
+		ret = event_error(PTR_ERR(event->perf));
+		goto err_unmap;
+	}
+	ret = event_publish(event);
+	if (ret)
+		goto err_release;
+	event_sync(event);
+	return 0;
+
+err_release:
+	perf_event_release_kernel(event->perf);
+err_unmap:
+	event_unmap(event);
+err_free:
+	kfree(event);
+	return ret;
+}
+
+void pvperf_event_close(struct pvperf_event *event, enum pvperf_end end)
+{
+	struct pvperf_vcpu *vcpu = event->vcpu;
+
+	if (end == PVPERF_END_CLOSE)
+		pvperf_event_disable(event);
+	if (event->perf)
+		perf_event_release_kernel(event->perf);
+	if (end == PVPERF_END_GONE) {
+		event->sync.state = KVM_PERF_STATE_GONE;
+		pvperf_event_tell(event);
+	}
+	xa_erase(&vcpu->vm->ids, event->id);
+	list_del(&event->node);
+	vcpu->nr_events--;
+	event_unmap(event);
+	/* another vCPU may be looking at .vcpu under this id */
+	kfree_rcu(event, rcu);
+}
+
+void pvperf_event_enable(struct pvperf_event *event, u64 left)
+{
+	if (!event->enabled) {
+		event->enabled = true;
+		if (event->perf) {
+			pvperf_overflow_arm(event, left);
+			perf_event_enable(event->perf);
+		}
+	}
+	event_sync(event);
+}
+
+void pvperf_event_disable(struct pvperf_event *event)
+{
+	if (event->enabled) {
+		event->enabled = false;
+		if (event->perf)
+			perf_event_disable(event->perf);
+	}
+	event_sync(event);
+}
+
+void pvperf_event_read(struct pvperf_event *event)
+{
+	event_sync(event);
+}
+
+void pvperf_event_rebind(struct pvperf_event *event)
+{
+	event_sync(event);
+	if (event->perf)
+		perf_event_release_kernel(event->perf);
+	event->base = event->sync;
+	event->perf = event_create(event);
+	if (IS_ERR(event->perf)) {
+		event->perf = NULL;
+	} else if (event->enabled) {
+		pvperf_overflow_arm(event, 0);
+		perf_event_enable(event->perf);
+	}
+	event_sync(event);
+}
+
+struct pvperf_event *pvperf_event_find(struct pvperf_vcpu *vcpu, s32 id)
+{
+	struct pvperf_event *event;
+
+	if (id < 0)
+		return ERR_PTR(-KVM_ENOENT);
+	rcu_read_lock();
+	event = xa_load(&vcpu->vm->ids, id);
+	if (!event)
+		event = ERR_PTR(-KVM_ENOENT);
+	else if (event->vcpu != vcpu)
+		event = ERR_PTR(-KVM_EPERM);
+	rcu_read_unlock();
+	/* ours stays: only holders of our vCPU's lock can close it */
+	return event;
+}

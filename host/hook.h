@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef _PVPERF_HOST_HOOK_H
+#define _PVPERF_HOST_HOOK_H
+
+/*
+ * A hook: a function of KVM that ftrace shows to us before it runs, and that a
+ * callback may divert to a function of ours. Knows ftrace, not KVM.
+ *
+ * Why ftrace: kernels from 7.x on export next to nothing of KVM. Why by address
+ * and static call: with IBT an indirect call to the resolved address faults,
+ * while a static call is a direct one.
+ */
+
+#include <linux/ftrace.h>
+#include <linux/percpu.h>
+#include <linux/types.h>
+
+struct pvperf_hook {
+	const char *name;
+	bool diverts;			/* or only watches */
+	struct ftrace_ops ops;
+	unsigned long ip;		/* where ftrace patches */
+	bool live;
+};
+
+/* Resolve all of them, or none; process context. */
+int pvperf_hooks_find(struct pvperf_hook *const *hooks, unsigned int n);
+int pvperf_hooks_install(struct pvperf_hook *const *hooks, unsigned int n);
+/* Returns when no diverted call is under way any more. */
+void pvperf_hooks_remove(struct pvperf_hook *const *hooks, unsigned int n);
+/* Did ftrace really patch the text? */
+bool pvperf_hook_patched(const struct pvperf_hook *hook);
+
+/* Where the hooked function goes on behind ftrace's patch. */
+static inline unsigned long pvperf_hook_original(const struct pvperf_hook *hook)
+{
+	return hook->ip + MCOUNT_INSN_SIZE;
+}
+
+DECLARE_PER_CPU(long, pvperf_hook_inflight);
+
+/* In the callback, with preemption off. */
+static __always_inline void pvperf_hook_divert(struct pt_regs *regs, void *to)
+{
+	this_cpu_inc(pvperf_hook_inflight);
+	instruction_pointer_set(regs, (unsigned long)to);
+}
+
+/* The last thing that a diverted call does. */
+static __always_inline void pvperf_hook_leave(void)
+{
+	this_cpu_dec(pvperf_hook_inflight);
+}
+
+#endif /* _PVPERF_HOST_HOOK_H */

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * NMIs for a guest. KVM's room. kvm_inject_nmi() is not exported by newer
+ * kernels; it is these two lines, on fields that all kernels have.
+ */
+#include <linux/irq_work.h>
+#include <linux/kvm_host.h>
+#include "inject.h"
+#include "vcpu.h"
+
+/*
+ * The request alone can come too late: between KVM's last look at its requests
+ * (interrupts off) and the entry to the guest, or while the vCPU goes to sleep
+ * in HLT. The irq_work's interrupt closes both: it is pending at the entry and
+ * makes the guest exit at once, and its handler wakes a sleeper.
+ */
+void pvperf_inject_nmi(struct pvperf_vcpu *vcpu)
+{
+	struct kvm_vcpu *kvcpu = vcpu->kvcpu;
+
+	atomic_inc(&kvcpu->arch.nmi_queued);
+	kvm_make_request(KVM_REQ_NMI, kvcpu);
+	irq_work_queue(&vcpu->wake);
+}
+
+void pvperf_inject_wake(struct irq_work *work)
+{
+	struct pvperf_vcpu *vcpu = container_of(work, struct pvperf_vcpu, wake);
+
+	__kvm_vcpu_wake_up(vcpu->kvcpu);
+}

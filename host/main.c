@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * pvperf_host: perf events of this host for KVM guests. What is set up, in
+ * order; the exit is its mirror.
+ */
+#define pr_fmt(fmt) "pvperf_host: " fmt
+
+#include <linux/kvm_host.h>
+#include <linux/module.h>
+#include "caps.h"
+#include "door.h"
+#include "stats.h"
+#include "vm.h"
+
+#define CREATE_TRACE_POINTS
+#include "trace.h"
+
+/*
+ * ftrace holds no reference on the module that it patches. This one, by a
+ * symbol that every kernel exports, keeps kvm.ko loaded for as long as we are;
+ * it is not called.
+ */
+void (*const pvperf_pin_kvm)(struct kvm *kvm) = kvm_get_kvm;
+
+static int __init pvperf_host_init(void)
+{
+	int ret;
+
+	ret = pvperf_caps_init();
+	if (ret)
+		return ret;
+	ret = pvperf_door_watch();
+	if (ret)
+		return ret;
+	ret = pvperf_door_open();
+	if (ret)
+		goto err_unwatch;
+	pvperf_stats_init();
+	pr_info("ready: ABI %u.%u, %s\n", KVM_PERF_ABI_VERSION >> 16,
+		KVM_PERF_ABI_VERSION & 0xffff,
+		pvperf_policy.access == PVPERF_ACCESS_LOCAL ?
+		"guests may count what their own vCPUs do" :
+		"not available to any guest (access=unavailable)");
+	return 0;
+
+err_unwatch:
+	/* A guest may have come in before the self-test failed. */
+	pvperf_vms_exit();
+	pvperf_door_unwatch();
+	return ret;
+}
+
+static void __exit pvperf_host_exit(void)
+{
+	pvperf_stats_exit();
+	pvperf_door_close();
+	pvperf_vms_exit();
+	pvperf_door_unwatch();
+	pr_info("unloaded\n");
+}
+
+module_init(pvperf_host_init);
+module_exit(pvperf_host_exit);
+
+MODULE_DESCRIPTION("Host perf events for KVM guests");
+MODULE_LICENSE("GPL");
+MODULE_VERSION("0.1");

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef _PVPERF_HOST_OVERFLOW_H
+#define _PVPERF_HOST_OVERFLOW_H
+
+/* From an overflow of a host perf_event to the guest's page and an NMI. */
+
+#include <linux/types.h>
+
+struct perf_event;
+struct perf_sample_data;
+struct pt_regs;
+struct pvperf_event;
+
+/*
+ * Before enabling a perf_event that is off: the period that the guest wants
+ * now, and how much is left of the first one (0: all of it).
+ */
+void pvperf_overflow_arm(struct pvperf_event *event, u64 left);
+
+/* perf's overflow handler: NMI or hard interrupt, in the vCPU's thread. */
+void pvperf_overflow_nmi(struct perf_event *perf, struct perf_sample_data *data,
+			 struct pt_regs *regs);
+
+#endif /* _PVPERF_HOST_OVERFLOW_H */

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What a VM may open. A table says which types there are and which bits of
+ * config each may use; everything else is refused.
+ *
+ * Raw events keep to the event select's harmless fields: not the ring and
+ * interrupt bits, which are the host's to set; not AnyThread (bit 21), which
+ * would count the sibling thread, perhaps another VM's. What is counted is
+ * this vCPU while it runs guest code (the host excludes itself), so a select
+ * of one's own shows nothing of others that its effects on shared caches don't.
+ *
+ * Software events are the host's, about the vCPU's own thread: how it was
+ * scheduled, which the guest sees as steal time, too.
+ */
+#include "policy.h"
+
+/* The values of enum perf_hw_id and enum perf_sw_ids, which are ABI. */
+#define HW_MAX			10
+#define SW_CPU_CLOCK		0
+#define SW_PAGE_FAULTS		2
+#define SW_CONTEXT_SWITCHES	3
+#define SW_CPU_MIGRATIONS	4
+#define CACHE_MAX		7
+#define CACHE_OP_MAX		3
+#define CACHE_RESULT_MAX	2
+
+static int check_hardware(const struct pvperf_policy *policy,
+			  const struct guest_perf_attr *attr)
+{
+	return attr->config < HW_MAX ? 0 : -KVM_ENOENT;
+}
+
+static int check_cache(const struct pvperf_policy *policy,
+		       const struct guest_perf_attr *attr)
+{
+	__u64 c = attr->config;
+
+	if (c >> 24)
+		return -KVM_EINVAL;
+	if ((c & 0xff) >= CACHE_MAX || (c >> 8 & 0xff) >= CACHE_OP_MAX ||
+	    (c >> 16) >= CACHE_RESULT_MAX)
+		return -KVM_EINVAL;
+	return 0;
+}
+
+static int check_raw(const struct pvperf_policy *policy,
+		     const struct guest_perf_attr *attr)
+{
+	if (!policy->raw_mask)
+		return -KVM_EPERM;
+	return attr->config & ~policy->raw_mask ? -KVM_EPERM : 0;
+}
+
+static int check_software(const struct pvperf_policy *policy,
+			  const struct guest_perf_attr *attr)
+{
+	switch (attr->config) {
+	case SW_CPU_CLOCK:
+	case SW_PAGE_FAULTS:
+	case SW_CONTEXT_SWITCHES:
+	case SW_CPU_MIGRATIONS:
+		return 0;
+	default:
+		return -KVM_EPERM;
+	}
+}
+
+static const struct {
+	__u32 type;
+	int (*check)(const struct pvperf_policy *policy,
+		     const struct guest_perf_attr *attr);
+} types[] = {
+	{ KVM_PERF_TYPE_HARDWARE, check_hardware },
+	{ KVM_PERF_TYPE_SOFTWARE, check_software },
+	{ KVM_PERF_TYPE_HW_CACHE, check_cache },
+	{ KVM_PERF_TYPE_RAW, check_raw },
+};
+
+int pvperf_policy_check(const struct pvperf_policy *policy,
+			const struct guest_perf_attr *attr)
+{
+	unsigned int i;
+
+	if (policy->access < PVPERF_ACCESS_LOCAL)
+		return -KVM_ENOSYS;
+	if (attr->sample_period && attr->sample_period < policy->min_period)
+		return -KVM_EINVAL;
+	for (i = 0; i < sizeof(types) / sizeof(types[0]); i++)
+		if (types[i].type == attr->type)
+			return types[i].check(policy, attr);
+	return -KVM_EPERM;
+}
+
+__u32 pvperf_policy_features(const struct pvperf_policy *policy)
+{
+	__u32 features = KVM_PERF_FEATURE_PAGE | KVM_PERF_FEATURE_BATCH |
+			 KVM_PERF_FEATURE_TIMES | KVM_PERF_FEATURE_SAMPLING |
+			 KVM_PERF_FEATURE_HOST_SW;
+
+	if (policy->raw_mask)
+		features |= KVM_PERF_FEATURE_RAW;
+	return features;
+}

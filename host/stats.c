@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What the admin can see: who uses what. Both files are key=value or one word
+ * and a number a line, made to be read by people and by tests. Knows neither
+ * KVM nor perf.
+ */
+#include <linux/debugfs.h>
+#include <linux/seq_file.h>
+#include "event.h"
+#include "stats.h"
+#include "vcpu.h"
+#include "vm.h"
+
+static struct dentry *stats_dir;
+
+struct totals {
+	unsigned long vms, vcpus, events, pages;
+	u64 calls, ops, refused, overflows, nmis;
+};
+
+static void totals_add(struct pvperf_vm *vm, void *arg)
+{
+	struct totals *t = arg;
+	struct pvperf_vcpu *vcpu;
+	unsigned long idx;
+
+	t->vms++;
+	t->pages += READ_ONCE(vm->nr_pages);
+	xa_for_each(&vm->vcpus, idx, vcpu) {
+		t->vcpus++;
+		t->events += READ_ONCE(vcpu->nr_events);
+	}
+	t->calls += atomic64_read(&vm->stats.calls);
+	t->ops += atomic64_read(&vm->stats.ops);
+	t->refused += atomic64_read(&vm->stats.refused);
+	t->overflows += atomic64_read(&vm->stats.overflows);
+	t->nmis += atomic64_read(&vm->stats.nmis);
+}
+
+static int totals_show(struct seq_file *m, void *unused)
+{
+	struct totals t = { };
+
+	pvperf_vms_for_each(totals_add, &t);
+	seq_printf(m, "vms %lu\nvcpus %lu\nevents %lu\npages %lu\n",
+		   t.vms, t.vcpus, t.events, t.pages);
+	seq_printf(m, "calls %llu\nops %llu\nrefused %llu\noverflows %llu\nnmis %llu\n",
+		   t.calls, t.ops, t.refused, t.overflows, t.nmis);
+	return 0;
+}
+DEFINE_SHOW_ATTRIBUTE(totals);
+
+static const char *event_type(const struct pvperf_event *event)
+{
+	switch (event->attr.type) {
+	case KVM_PERF_TYPE_HARDWARE:
+		return "hardware";
+	case KVM_PERF_TYPE_SOFTWARE:
+		return "software";
+	case KVM_PERF_TYPE_HW_CACHE:
+		return "cache";
+	default:
+		return "raw";
+	}
+}
+
+static void event_show(struct seq_file *m, const struct pvperf_event *event)
+{
+	static const char *const states[] = {
+		"off", "counting", "starved", "error", "gone",
+	};
+
+	seq_printf(m, "    event id=%d type=%s config=0x%llx flags=0x%llx period=%llu state=%s count=%llu enabled=%llu running=%llu\n",
+		   event->id, event_type(event), event->attr.config,
+		   event->attr.flags, event->period, states[event->sync.state],
+		   event->sync.count, event->sync.time_enabled,
+		   event->sync.time_running);
+}
+
+static void vm_show(struct pvperf_vm *vm, void *arg)
+{
+	struct seq_file *m = arg;
+	struct pvperf_event *event;
+	struct pvperf_vcpu *vcpu;
+	unsigned long idx;
+
+	seq_printf(m, "vm pid=%d pages=%u calls=%lld ops=%lld refused=%lld overflows=%lld nmis=%lld\n",
+		   vm->pid, READ_ONCE(vm->nr_pages),
+		   atomic64_read(&vm->stats.calls), atomic64_read(&vm->stats.ops),
+		   atomic64_read(&vm->stats.refused),
+		   atomic64_read(&vm->stats.overflows),
+		   atomic64_read(&vm->stats.nmis));
+	xa_for_each(&vm->vcpus, idx, vcpu) {
+		mutex_lock(&vcpu->lock);
+		seq_printf(m, "  vcpu index=%u events=%u attached=%d nmis=%u\n",
+			   vcpu->index, vcpu->nr_events, !!vcpu->page,
+			   READ_ONCE(vcpu->nmis));
+		list_for_each_entry(event, &vcpu->events, node)
+			event_show(m, event);
+		mutex_unlock(&vcpu->lock);
+	}
+}
+
+/* As of each event's last call or overflow: looking does not disturb it. */
+static int vms_show(struct seq_file *m, void *unused)
+{
+	pvperf_vms_for_each(vm_show, m);
+	return 0;
+}
+DEFINE_SHOW_ATTRIBUTE(vms);
+
+/* Without debugfs there is nothing to see, and nothing else is lost. */
+void pvperf_stats_init(void)
+{
+	stats_dir = debugfs_create_dir("pvperf", NULL);
+	debugfs_create_file("totals", 0400, stats_dir, NULL, &totals_fops);
+	debugfs_create_file("vms", 0400, stats_dir, NULL, &vms_fops);
+}
+
+void pvperf_stats_exit(void)
+{
+	debugfs_remove_recursive(stats_dir);
+}

@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef _PVPERF_HOST_STATS_H
+#define _PVPERF_HOST_STATS_H
+
+/* debugfs: pvperf/totals and pvperf/vms. Process context. */
+
+void pvperf_stats_init(void);
+void pvperf_stats_exit(void);
+
+#endif /* _PVPERF_HOST_STATS_H */

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Trace events, under pvperf: in tracefs. Numbers only: a guest's words go
+ * nowhere as text. VMs go by their userspace process's id.
+ */
+#undef TRACE_SYSTEM
+#define TRACE_SYSTEM pvperf
+
+#if !defined(_PVPERF_HOST_TRACE_H) || defined(TRACE_HEADER_MULTI_READ)
+#define _PVPERF_HOST_TRACE_H
+
+#include <linux/tracepoint.h>
+
+#define pvperf_show_op(op) __print_symbolic(op,				\
+	{ 1, "open" }, { 2, "close" }, { 3, "enable" },			\
+	{ 4, "disable" }, { 5, "read" }, { 6, "probe" },		\
+	{ 7, "attach" }, { 8, "detach" }, { 9, "batch" },		\
+	{ 10, "reset" })
+
+DECLARE_EVENT_CLASS(pvperf_op,
+	TP_PROTO(pid_t vm, u32 vcpu, u32 op, u32 arg, long result),
+	TP_ARGS(vm, vcpu, op, arg, result),
+	TP_STRUCT__entry(
+		__field(pid_t, vm)
+		__field(u32, vcpu)
+		__field(u32, op)
+		__field(u32, arg)
+		__field(long, result)
+	),
+	TP_fast_assign(
+		__entry->vm = vm;
+		__entry->vcpu = vcpu;
+		__entry->op = op;
+		__entry->arg = arg;
+		__entry->result = result;
+	),
+	TP_printk("vm=%d vcpu=%u op=%s arg=0x%x result=%ld",
+		  __entry->vm, __entry->vcpu, pvperf_show_op(__entry->op),
+		  __entry->arg, __entry->result)
+);
+
+/* A call, or an operation of a batch, that was done. */
+DEFINE_EVENT(pvperf_op, pvperf_call,
+	TP_PROTO(pid_t vm, u32 vcpu, u32 op, u32 arg, long result),
+	TP_ARGS(vm, vcpu, op, arg, result));
+
+/* One that was not; result says why. */
+DEFINE_EVENT(pvperf_op, pvperf_refuse,
+	TP_PROTO(pid_t vm, u32 vcpu, u32 op, u32 arg, long result),
+	TP_ARGS(vm, vcpu, op, arg, result));
+
+TRACE_EVENT(pvperf_overflow,
+	TP_PROTO(pid_t vm, u32 vcpu, s32 id, u64 count, u64 period),
+	TP_ARGS(vm, vcpu, id, count, period),
+	TP_STRUCT__entry(
+		__field(pid_t, vm)
+		__field(u32, vcpu)
+		__field(s32, id)
+		__field(u64, count)
+		__field(u64, period)
+	),
+	TP_fast_assign(
+		__entry->vm = vm;
+		__entry->vcpu = vcpu;
+		__entry->id = id;
+		__entry->count = count;
+		__entry->period = period;
+	),
+	TP_printk("vm=%d vcpu=%u id=%d count=%llu next_period=%llu",
+		  __entry->vm, __entry->vcpu, __entry->id, __entry->count,
+		  __entry->period)
+);
+
+TRACE_EVENT(pvperf_inject,
+	TP_PROTO(pid_t vm, u32 vcpu, u32 nmis),
+	TP_ARGS(vm, vcpu, nmis),
+	TP_STRUCT__entry(
+		__field(pid_t, vm)
+		__field(u32, vcpu)
+		__field(u32, nmis)
+	),
+	TP_fast_assign(
+		__entry->vm = vm;
+		__entry->vcpu = vcpu;
+		__entry->nmis = nmis;
+	),
+	TP_printk("vm=%d vcpu=%u nmis=%u", __entry->vm, __entry->vcpu,
+		  __entry->nmis)
+);
+
+TRACE_EVENT(pvperf_teardown,
+	TP_PROTO(pid_t vm, u32 vcpu, u32 events, u32 why),
+	TP_ARGS(vm, vcpu, events, why),
+	TP_STRUCT__entry(
+		__field(pid_t, vm)
+		__field(u32, vcpu)
+		__field(u32, events)
+		__field(u32, why)
+	),
+	TP_fast_assign(
+		__entry->vm = vm;
+		__entry->vcpu = vcpu;
+		__entry->events = events;
+		__entry->why = why;
+	),
+	TP_printk("vm=%d vcpu=%u events=%u why=%s", __entry->vm, __entry->vcpu,
+		  __entry->events,
+		  __print_symbolic(__entry->why, { 0, "closed" },
+				   { 1, "module leaves" },
+				   { 2, "reset or end of VM" }))
+);
+
+#endif /* _PVPERF_HOST_TRACE_H */
+
+#undef TRACE_INCLUDE_PATH
+#define TRACE_INCLUDE_PATH .
+#undef TRACE_INCLUDE_FILE
+#define TRACE_INCLUDE_FILE trace
+#include <trace/define_trace.h>

@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * vCPUs. KVM's room: may know struct kvm_vcpu, not perf.
+ */
+#include <linux/err.h>
+#include <linux/kvm_host.h>
+#include <linux/sched/task.h>
+#include <linux/slab.h>
+#include "caps.h"
+#include "event.h"
+#include "inject.h"
+#include "page.h"
+#include "trace.h"
+#include "vcpu.h"
+#include "vm.h"
+
+static void vcpu_reset_work(struct work_struct *work)
+{
+	struct pvperf_vcpu *vcpu = container_of(work, struct pvperf_vcpu, reset);
+
+	mutex_lock(&vcpu->lock);
+	if (READ_ONCE(vcpu->dead))
+		pvperf_vcpu_clear(vcpu, PVPERF_END_SILENT);
+	mutex_unlock(&vcpu->lock);
+}
+
+static struct pvperf_vcpu *vcpu_alloc(struct pvperf_vm *vm, struct kvm_vcpu *kvcpu)
+{
+	struct pvperf_vcpu *vcpu = kzalloc(sizeof(*vcpu), GFP_KERNEL_ACCOUNT);
+
+	if (!vcpu)
+		return NULL;
+	vcpu->vm = vm;
+	vcpu->kvcpu = kvcpu;
+	vcpu->index = kvcpu->vcpu_idx;
+	vcpu->task = get_task_struct(current);
+	mutex_init(&vcpu->lock);
+	INIT_LIST_HEAD(&vcpu->events);
+	INIT_WORK(&vcpu->reset, vcpu_reset_work);
+	init_irq_work(&vcpu->wake, pvperf_inject_wake);
+	return vcpu;
+}
+
+struct pvperf_vcpu *pvperf_vcpu_get(struct pvperf_vm *vm, struct kvm_vcpu *kvcpu)
+{
+	struct pvperf_vcpu *vcpu = xa_load(&vm->vcpus, kvcpu->vcpu_idx);
+
+	if (likely(vcpu))
+		return vcpu;
+	/* Only this thread, under KVM's vcpu->mutex, can add this index. */
+	vcpu = vcpu_alloc(vm, kvcpu);
+	if (!vcpu)
+		return NULL;
+	if (xa_err(xa_store(&vm->vcpus, vcpu->index, vcpu, GFP_KERNEL_ACCOUNT))) {
+		put_task_struct(vcpu->task);
+		kfree(vcpu);
+		return NULL;
+	}
+	return vcpu;
+}
+
+void pvperf_vcpu_destroy(struct pvperf_vcpu *vcpu, enum pvperf_end end)
+{
+	cancel_work_sync(&vcpu->reset);
+	mutex_lock(&vcpu->lock);
+	pvperf_vcpu_clear(vcpu, READ_ONCE(vcpu->dead) ? PVPERF_END_SILENT : end);
+	mutex_unlock(&vcpu->lock);
+	/* No event is left that could queue it again. */
+	irq_work_sync(&vcpu->wake);
+	put_task_struct(vcpu->task);
+	kfree(vcpu);
+}
+
+/*
+ * KVM lets userspace move a vCPU to another thread. Host events are bound to
+ * the thread, so they are made anew.
+ */
+static void vcpu_rebind(struct pvperf_vcpu *vcpu)
+{
+	struct pvperf_event *event;
+
+	put_task_struct(vcpu->task);
+	vcpu->task = get_task_struct(current);
+	list_for_each_entry(event, &vcpu->events, node)
+		pvperf_event_rebind(event);
+}
+
+void pvperf_vcpu_enter(struct pvperf_vcpu *vcpu)
+{
+	mutex_lock(&vcpu->lock);
+	if (unlikely(READ_ONCE(vcpu->dead))) {
+		pvperf_vcpu_clear(vcpu, PVPERF_END_SILENT);
+		WRITE_ONCE(vcpu->dead, false);
+	}
+	if (unlikely(vcpu->task != current))
+		vcpu_rebind(vcpu);
+}
+
+void pvperf_vcpu_leave(struct pvperf_vcpu *vcpu)
+{
+	mutex_unlock(&vcpu->lock);
+}
+
+static void vcpu_detach_page(struct pvperf_vcpu *vcpu, enum pvperf_end end)
+{
+	struct pvperf_vm *vm = vcpu->vm;
+
+	if (!vcpu->page)
+		return;
+	if (end == PVPERF_END_GONE)
+		WRITE_ONCE(vcpu->head->state, KVM_PERF_PAGE_GONE);
+	WRITE_ONCE(vcpu->head, NULL);
+	/*
+	 * An overflow handler that still has the old .head runs in the vCPU's
+	 * own thread: that is ours, or its events are closed by now.
+	 */
+	mutex_lock(&vm->lock);
+	pvperf_page_put(vm, vcpu->page);
+	mutex_unlock(&vm->lock);
+	vcpu->page = NULL;
+}
+
+int pvperf_vcpu_attach(struct pvperf_vcpu *vcpu, u64 addr)
+{
+	struct pvperf_vm *vm = vcpu->vm;
+	struct guest_perf_page *head;
+	struct pvperf_page *page;
+
+	mutex_lock(&vm->lock);
+	page = pvperf_page_get(vm, addr, pvperf_policy.max_pages);
+	mutex_unlock(&vm->lock);
+	if (IS_ERR(page))
+		return PTR_ERR(page);
+	vcpu_detach_page(vcpu, PVPERF_END_CLOSE);
+	head = pvperf_page_at(page, addr);
+	memset(head, 0, offsetof(struct guest_perf_page, batch));
+	head->version = KVM_PERF_ABI_VERSION;
+	head->epoch = pvperf_caps_epoch();
+	head->nmis = vcpu->nmis;
+	head->state = KVM_PERF_PAGE_LIVE;
+	vcpu->page = page;
+	vcpu->page_addr = addr;
+	WRITE_ONCE(vcpu->head, head);
+	return 0;
+}
+
+void pvperf_vcpu_clear(struct pvperf_vcpu *vcpu, enum pvperf_end end)
+{
+	struct pvperf_event *event, *next;
+
+	lockdep_assert_held(&vcpu->lock);
+	if (vcpu->nr_events || vcpu->page)
+		trace_pvperf_teardown(vcpu->vm->pid, vcpu->index,
+				      vcpu->nr_events, end);
+	list_for_each_entry_safe(event, next, &vcpu->events, node)
+		pvperf_event_close(event, end);
+	vcpu_detach_page(vcpu, end);
+}
+
+void pvperf_vcpu_clear_all(struct pvperf_vm *vm)
+{
+	struct pvperf_vcpu *vcpu;
+	unsigned long idx;
+
+	xa_for_each(&vm->vcpus, idx, vcpu) {
+		mutex_lock(&vcpu->lock);
+		pvperf_vcpu_clear(vcpu, READ_ONCE(vcpu->dead) ?
+				  PVPERF_END_SILENT : PVPERF_END_CLOSE);
+		mutex_unlock(&vcpu->lock);
+	}
+}
+
+void pvperf_vcpu_reset_seen(struct kvm_vcpu *kvcpu)
+{
+	struct pvperf_vcpu *vcpu;
+	struct pvperf_vm *vm;
+
+	rcu_read_lock();
+	vm = pvperf_vm_find(kvcpu->kvm);
+	vcpu = vm ? xa_load(&vm->vcpus, kvcpu->vcpu_idx) : NULL;
+	if (vcpu && vcpu->kvcpu == kvcpu) {
+		/*
+		 * From here on no overflow writes. Closing sleeps, so it is
+		 * left to a work, or to the vCPU's next call.
+		 */
+		WRITE_ONCE(vcpu->dead, true);
+		schedule_work(&vcpu->reset);
+	}
+	rcu_read_unlock();
+}

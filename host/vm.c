@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The registry of VMs. KVM's room: may know struct kvm, not perf.
+ */
+#include <linux/hashtable.h>
+#include <linux/kvm_host.h>
+#include <linux/sched.h>
+#include <linux/slab.h>
+#include "page.h"
+#include "vcpu.h"
+#include "vm.h"
+
+static DEFINE_MUTEX(vms_lock);
+static DEFINE_HASHTABLE(vms, 8);
+
+struct pvperf_vm *pvperf_vm_find(const struct kvm *kvm)
+{
+	struct pvperf_vm *vm;
+
+	hash_for_each_possible_rcu(vms, vm, node, (unsigned long)kvm)
+		if (vm->kvm == kvm)
+			return vm;
+	return NULL;
+}
+
+static struct pvperf_vm *vm_alloc(struct kvm *kvm)
+{
+	struct pvperf_vm *vm = kzalloc(sizeof(*vm), GFP_KERNEL_ACCOUNT);
+
+	if (!vm)
+		return NULL;
+	vm->kvm = kvm;
+	vm->pid = current->tgid;
+	mutex_init(&vm->lock);
+	xa_init(&vm->pages);
+	xa_init(&vm->vcpus);
+	xa_init(&vm->ids);
+	return vm;
+}
+
+struct pvperf_vm *pvperf_vm_get(struct kvm *kvm)
+{
+	struct pvperf_vm *vm;
+
+	rcu_read_lock();
+	vm = pvperf_vm_find(kvm);
+	rcu_read_unlock();
+	if (likely(vm))
+		return vm;	/* a vCPU runs, so it can't be destroyed */
+
+	mutex_lock(&vms_lock);
+	vm = pvperf_vm_find(kvm);
+	if (!vm) {
+		vm = vm_alloc(kvm);
+		if (vm)
+			hash_add_rcu(vms, &vm->node, (unsigned long)kvm);
+	}
+	mutex_unlock(&vms_lock);
+	return vm;
+}
+
+/* vms_lock held. */
+static void vm_end(struct pvperf_vm *vm, enum pvperf_end end)
+{
+	struct pvperf_vcpu *vcpu;
+	unsigned long idx;
+
+	/* First out of sight, so that a reset seen now finds nothing ... */
+	hash_del_rcu(&vm->node);
+	synchronize_rcu();
+	/* ... and what one saw before has been queued, and is waited for. */
+	xa_for_each(&vm->vcpus, idx, vcpu)
+		pvperf_vcpu_destroy(vcpu, end);
+	WARN_ON(vm->nr_pages || !xa_empty(&vm->ids));
+	xa_destroy(&vm->vcpus);
+	xa_destroy(&vm->pages);
+	xa_destroy(&vm->ids);
+	kfree_rcu(vm, rcu);
+}
+
+void pvperf_vm_destroyed(struct kvm *kvm)
+{
+	struct pvperf_vm *vm;
+
+	mutex_lock(&vms_lock);
+	vm = pvperf_vm_find(kvm);
+	if (vm)
+		vm_end(vm, PVPERF_END_SILENT);
+	mutex_unlock(&vms_lock);
+}
+
+void pvperf_vms_exit(void)
+{
+	struct pvperf_vm *vm;
+	struct hlist_node *next;
+	int bucket;
+
+	mutex_lock(&vms_lock);
+	hash_for_each_safe(vms, bucket, next, vm, node)
+		vm_end(vm, PVPERF_END_GONE);
+	mutex_unlock(&vms_lock);
+	rcu_barrier();
+}
+
+void pvperf_vms_for_each(void (*show)(struct pvperf_vm *vm, void *arg), void *arg)
+{
+	struct pvperf_vm *vm;
+	int bucket;
+
+	mutex_lock(&vms_lock);
+	hash_for_each(vms, bucket, vm, node)
+		show(vm, arg);
+	mutex_unlock(&vms_lock);
+}

@@ -1,0 +1,378 @@
+/* SPDX-License-Identifier: (GPL-2.0-only WITH Linux-syscall-note) OR MIT */
+#ifndef _UAPI_LINUX_KVM_PVPERF_H
+#define _UAPI_LINUX_KVM_PVPERF_H
+
+/*
+ * kvm_pvperf: perf events of the host, owned by a KVM guest
+ * =========================================================
+ *
+ * Purpose
+ * -------
+ * A guest without a PMU opens perf events at its host, under ids that it
+ * chooses itself. The host counts what the guest's vCPU does, keeps the result
+ * in memory that the guest gave, and raises an NMI in that vCPU when an event
+ * overflows. This header is the specification; Documentation/abi.rst quotes it.
+ *
+ * The names and meanings of KVM_PERF_OP, its first five operations and the
+ * first fields of each structure are those of the paravirtual perf series of
+ * 2010; its CPUID bit and hypercall number belong to others by now and are not
+ * used.
+ *
+ * Discovery
+ * ---------
+ * Only a guest that runs under KVM (CPUID 0x40000000 says so, at that leaf or
+ * at a multiple of 0x100 above it) may look. CPUID leaf KVM_PERF_CPUID_BASE
+ * carries in EBX, ECX, EDX the 12 bytes KVM_PERF_SIGNATURE, and in EAX the
+ * highest leaf of the block. Compare all 12 bytes: on Intel CPUs a leaf that
+ * nobody answers is not zero. The leaves above it say
+ *
+ *   BASE + 1   EAX  ABI version, KVM_PERF_ABI_VERSION
+ *              EBX  features, KVM_PERF_FEATURE_*
+ *              ECX  the hypercall number, KVM_PERF_OP
+ *              EDX  0
+ *   BASE + 2   EAX  events that one vCPU may have open
+ *              EBX  entries that one batch may have
+ *              ECX  hardware events that can count at the same time; 0: not
+ *                   known
+ *              EDX  the shortest sampling period that the host accepts
+ *
+ * The leaves may come and go while the guest runs, as the host's module does,
+ * and with live migration. So the answer is confirmed by one call,
+ * KVM_PERF_OP_PROBE, which returns the ABI version, and later calls may answer
+ * -KVM_ENOSYS (there is no host side any more) or -KVM_ENOENT (there is
+ * another one, which does not know this id). A guest then forgets what it had
+ * open and starts again at discovery.
+ *
+ * Versioning
+ * ----------
+ * The upper 16 bits of the version are raised when an old guest would be wrong
+ * about a new host; a guest refuses a major version that it does not know. The
+ * lower 16 bits count additions; what is added is announced by a feature bit
+ * and lies behind what was there, in structures that say their size. All that
+ * is reserved must be zero, is checked, and is refused otherwise.
+ *
+ * Calls
+ * -----
+ * Made with KVM's own calling convention (VMCALL or VMMCALL; number in RAX,
+ * arguments in RBX, RCX, RDX, RSI, result in RAX), from CPL 0, by the vCPU that
+ * is meant. Each argument is taken as 32 bits; an address is given as its low
+ * and high half, and is guest-physical. The result is negative, a -KVM_E*
+ * value, or it is 0 or what the operation says. A call that fails has changed
+ * nothing.
+ *
+ *   PROBE                  the ABI version
+ *   OPEN    lo, hi         opens the event that struct guest_perf_event_param
+ *                          at that address describes; it does not count yet
+ *   CLOSE   id             ends the event; its memory is the guest's again
+ *   ENABLE  id             counts from now on
+ *   DISABLE id             stops; the event's memory has the last word
+ *   READ    id             brings the event's memory up to date
+ *   ATTACH  lo, hi         gives this vCPU's struct guest_perf_page (one whole
+ *                          page, page aligned); replaces an earlier one
+ *   DETACH                 closes all events of this vCPU, takes the page back
+ *   BATCH   lo, hi, n      does n operations of struct guest_perf_op, in order;
+ *                          returns how many were done, each with its result.
+ *                          An operation that fails does not end the batch
+ *   RESET                  DETACH for every vCPU of the VM: before kexec, when
+ *                          crashing, before the memory becomes someone else's
+ *
+ * Each call works alone: a guest may use the first five of 2010 and no more,
+ * or attach pages and send batches. In a batch OPEN, CLOSE, ENABLE, DISABLE and
+ * READ may stand; their first argument is guest_perf_op.id (OPEN: .arg holds
+ * the address), and ENABLE of a sampling event takes in .arg how much is left
+ * of the first period (0: a whole one).
+ *
+ * Lifetimes
+ * ---------
+ * An event belongs to the VM under its id, and to the vCPU that opened it: no
+ * other vCPU can operate it. It lives until CLOSE, DETACH or RESET, INIT or
+ * reset of the vCPU, the end of the VM, or the unloading of the host's module,
+ * whichever comes first; from then on the host does not write to its memory.
+ * Where the end was not the guest's own doing the last thing written is the
+ * state KVM_PERF_STATE_GONE, if the memory still is the guest's.
+ * Memory given with OPEN or ATTACH stays pinned at the host until then; the
+ * guest must not put it to another use, nor balloon it away.
+ *
+ * Ordering
+ * --------
+ * The host writes an event's memory only while its vCPU is outside the guest
+ * (in a call, or at the overflow's exit). So the vCPU that owns an event sees
+ * every update whole, and needs no barrier but the compiler's. Another vCPU
+ * reads .sequence before and after: odd, or changed, means try again.
+ * In an overflow the order is: count, count_at_overflow, then .overflows + 1,
+ * then the bit in .pending, then .nmis + 1, then the NMI. NMIs merge: one may
+ * stand for many overflows, and a handler must take all that .overflows says,
+ * and reset it to 0 by an atomic exchange.
+ *
+ * Errors
+ * ------
+ * From any call:
+ *   -KVM_ENOSYS       no host side, not available to this VM, or no such
+ *                     operation
+ *   -KVM_EPERM        not from CPL 0 (KVM's own answer), or from a nested guest
+ *   -KVM_EOPNOTSUPP   a VM that this cannot work for: protected state (SEV-ES,
+ *                     TDX), or the host's PMU is lent out (mediated vPMU)
+ * OPEN:
+ *   -KVM_EINVAL       an address not aligned or a structure across a page's
+ *                     end; reserved or unknown bits; a period below the limit;
+ *                     a negative id
+ *   -KVM_EFAULT       an address that is no memory, or may not be written
+ *   -KVM_E2BIG        .size of the attr is not one that the host knows
+ *   -KVM_EPERM        a type of event that the VM's policy does not allow
+ *   -KVM_EEXIST       the VM has an event of this id
+ *   -KVM_ENOENT       the host's PMU has no such event
+ *   -KVM_ENOSPC       the vCPU's or VM's limit of events or pages is reached
+ *   -KVM_EBUSY        the host's PMU can't take it now
+ *   -KVM_ENOMEM       the host is short of memory
+ * CLOSE, ENABLE, DISABLE, READ:
+ *   -KVM_EINVAL       (in a batch) a reserved field is not zero
+ *   -KVM_ENOENT       no event of this id
+ *   -KVM_EPERM        the event is another vCPU's
+ *   -KVM_EBUSY        (ENABLE) the host could not start it at all
+ *   An ENABLE that succeeds may still find no free counter: .state says
+ *   KVM_PERF_STATE_STARVED then, and the times tell how much was missed.
+ * ATTACH:
+ *   -KVM_EINVAL, -KVM_EFAULT, -KVM_ENOSPC, -KVM_ENOMEM as with OPEN
+ * DETACH, RESET:
+ *   none of their own; with nothing to undo they return 0
+ * BATCH:
+ *   -KVM_E2BIG        n is 0 or above the limit; -KVM_EINVAL, -KVM_EFAULT as
+ *                     with OPEN. In .result: that of the operation, or
+ *                     -KVM_ENOSYS for one that may not stand in a batch
+ */
+
+#include <linux/types.h>
+#ifdef __KERNEL__
+#include <linux/kvm_para.h>
+#endif
+
+/* ------------------------------------------------------------ discovery */
+
+#define KVM_PERF_ABI_VERSION		0x00010000
+#define KVM_PERF_ABI_MAJOR(v)		((v) >> 16)
+
+#define KVM_PERF_CPUID_BASE		0x4000ff00
+#define KVM_PERF_CPUID_FEATURES		0x4000ff01
+#define KVM_PERF_CPUID_LIMITS		0x4000ff02
+#define KVM_PERF_CPUID_MAX		0x4000ff02
+#define KVM_PERF_SIGNATURE		"PvPerfPvPerf"
+
+#define KVM_PERF_FEATURE_PAGE		(1 << 0)	/* ATTACH, DETACH */
+#define KVM_PERF_FEATURE_BATCH		(1 << 1)
+#define KVM_PERF_FEATURE_TIMES		(1 << 2)	/* 64-byte events */
+#define KVM_PERF_FEATURE_SAMPLING	(1 << 3)	/* overflows and NMIs */
+#define KVM_PERF_FEATURE_RAW		(1 << 4)	/* KVM_PERF_TYPE_RAW */
+#define KVM_PERF_FEATURE_HOST_SW	(1 << 5)	/* KVM_PERF_TYPE_SOFTWARE */
+
+/* ---------------------------------------------------------------- calls */
+
+/* A number far from KVM's own dense ones. */
+#define KVM_PERF_OP			0x50565046
+
+#define KVM_PERF_OP_OPEN		1
+#define KVM_PERF_OP_CLOSE		2
+#define KVM_PERF_OP_ENABLE		3
+#define KVM_PERF_OP_DISABLE		4
+#define KVM_PERF_OP_READ		5
+#define KVM_PERF_OP_PROBE		6
+#define KVM_PERF_OP_ATTACH		7
+#define KVM_PERF_OP_DETACH		8
+#define KVM_PERF_OP_BATCH		9
+#define KVM_PERF_OP_RESET		10
+
+#define KVM_PERF_BATCH_MAX		64
+#define KVM_PERF_EVENTS_MAX		64
+
+/* linux/kvm_para.h has some of these; the values are the errno ones. */
+#ifndef KVM_ENOSYS
+#define KVM_ENOSYS			1000
+#endif
+#ifndef KVM_EPERM
+#define KVM_EPERM			1
+#endif
+#ifndef KVM_ENOENT
+#define KVM_ENOENT			2
+#endif
+#ifndef KVM_E2BIG
+#define KVM_E2BIG			7
+#endif
+#ifndef KVM_ENOMEM
+#define KVM_ENOMEM			12
+#endif
+#ifndef KVM_EFAULT
+#define KVM_EFAULT			14
+#endif
+#ifndef KVM_EBUSY
+#define KVM_EBUSY			16
+#endif
+#ifndef KVM_EEXIST
+#define KVM_EEXIST			17
+#endif
+#ifndef KVM_EINVAL
+#define KVM_EINVAL			22
+#endif
+#ifndef KVM_ENOSPC
+#define KVM_ENOSPC			28
+#endif
+#ifndef KVM_EOPNOTSUPP
+#define KVM_EOPNOTSUPP			95
+#endif
+
+/* ----------------------------------------------------------- structures */
+
+/*
+ * What is counted. The values of type and config are those of struct
+ * perf_event_attr, as are the bits of flags that may be set.
+ */
+#define KVM_PERF_TYPE_HARDWARE		0
+#define KVM_PERF_TYPE_SOFTWARE		1	/* of the host, about the vCPU */
+#define KVM_PERF_TYPE_HW_CACHE		3
+#define KVM_PERF_TYPE_RAW		4
+
+#define KVM_PERF_FLAG_DISABLED		(1 << 0)	/* without effect */
+#define KVM_PERF_FLAG_EXCLUDE_USER	(1 << 4)	/* of the guest */
+#define KVM_PERF_FLAG_EXCLUDE_KERNEL	(1 << 5)	/* of the guest */
+
+#define KVM_PERF_ATTR_SIZE_VER0		72
+
+struct guest_perf_attr {
+	__u32 type;		/* KVM_PERF_TYPE_* */
+	__u32 size;		/* of this structure; 0: KVM_PERF_ATTR_SIZE_VER0 */
+	__u64 config;
+	__u64 sample_period;	/* 0: counts only, never overflows */
+	__u64 sample_type;	/* 0: samples are made by the guest */
+	__u64 read_format;	/* 0: so is what is read */
+	__u64 flags;		/* KVM_PERF_FLAG_* */
+	__u32 bp_type;		/* 0 */
+	__u32 reserved;		/* 0 */
+	__u64 bp_addr;		/* 0 */
+	__u64 bp_len;		/* 0 */
+};
+
+/* The state of an event at the host. */
+#define KVM_PERF_STATE_OFF		0	/* not enabled */
+#define KVM_PERF_STATE_COUNTING		1
+#define KVM_PERF_STATE_STARVED		2	/* enabled, has no counter now */
+#define KVM_PERF_STATE_ERROR		3	/* enabled, will not count */
+#define KVM_PERF_STATE_GONE		4	/* closed by the host */
+
+#define KVM_PERF_EVENT_SIZE_VER0	16	/* count, overflows */
+#define KVM_PERF_EVENT_SIZE		64
+
+#define KVM_PERF_EVENT_STRETCHED	(1 << 0)
+
+/*
+ * One event's memory, a cache line. The host writes all but .period, which the
+ * guest writes and the host reads at ENABLE and at each overflow.
+ * The times are nanoseconds of the vCPU's thread: enabled while the event was
+ * enabled, running while it also had a counter. Where they differ the host
+ * took the counter away for that part.
+ */
+struct guest_perf_event {
+	__u64 count;
+	__u32 overflows;	/* since the guest last took them */
+	__u32 state;		/* KVM_PERF_STATE_*; here the 16 bytes end */
+	__u64 time_enabled;
+	__u64 time_running;
+	__u64 period;		/* the guest's next sampling period; 0: as it is */
+	__u32 sequence;		/* odd while the host writes */
+	__u32 flags;		/* STRETCHED: the host uses a longer period */
+	__u64 count_at_overflow;
+	__u64 reserved;
+};
+
+struct guest_perf_event_param {
+	__u64 attr_addr;	/* of a guest_perf_attr, 8-byte aligned */
+	__u64 guest_event_addr;	/* of a guest_perf_event */
+	__s32 id;		/* 0 or above, not in use in this VM */
+	/*
+	 * 0: KVM_PERF_EVENT_SIZE_VER0, of which the host writes count and
+	 * overflows only, 4-byte aligned; or KVM_PERF_EVENT_SIZE, aligned to it.
+	 */
+	__u32 event_size;
+};
+
+/* One operation of a batch, 8-byte aligned, all within a page. */
+struct guest_perf_op {
+	__u32 op;		/* KVM_PERF_OP_* */
+	__s32 id;
+	__u64 arg;
+	__s32 result;		/* written by the host */
+	__u32 reserved;		/* 0 */
+	__u64 reserved2;	/* 0 */
+};
+
+#define KVM_PERF_PAGE_LIVE		1
+#define KVM_PERF_PAGE_GONE		2
+
+/* A vCPU's page. */
+struct guest_perf_page {
+	__u32 version;		/* the host's ABI version */
+	__u32 state;		/* KVM_PERF_PAGE_* */
+	__u64 epoch;		/* another one: another host side */
+	__u64 pending;		/* bit id % 64: that event overflowed */
+	__u32 nmis;		/* raised so far in this vCPU, wraps */
+	__u32 reserved;
+	__u64 reserved2[4];
+	struct guest_perf_op batch[KVM_PERF_BATCH_MAX];	/* a place for a batch */
+};
+
+/* ----------------------------------------------------- what must not move */
+
+#define KVM_PERF_ASSERT(name, cond) \
+	typedef char kvm_perf_assert_##name[(cond) ? 1 : -1]
+#define KVM_PERF_ASSERT_AT(type, field, at) \
+	KVM_PERF_ASSERT(type##_##field, \
+			__builtin_offsetof(struct type, field) == (at))
+
+KVM_PERF_ASSERT(guest_perf_attr, sizeof(struct guest_perf_attr) == 72);
+KVM_PERF_ASSERT_AT(guest_perf_attr, type, 0);
+KVM_PERF_ASSERT_AT(guest_perf_attr, size, 4);
+KVM_PERF_ASSERT_AT(guest_perf_attr, config, 8);
+KVM_PERF_ASSERT_AT(guest_perf_attr, sample_period, 16);
+KVM_PERF_ASSERT_AT(guest_perf_attr, sample_type, 24);
+KVM_PERF_ASSERT_AT(guest_perf_attr, read_format, 32);
+KVM_PERF_ASSERT_AT(guest_perf_attr, flags, 40);
+KVM_PERF_ASSERT_AT(guest_perf_attr, bp_type, 48);
+KVM_PERF_ASSERT_AT(guest_perf_attr, reserved, 52);
+KVM_PERF_ASSERT_AT(guest_perf_attr, bp_addr, 56);
+KVM_PERF_ASSERT_AT(guest_perf_attr, bp_len, 64);
+
+KVM_PERF_ASSERT(guest_perf_event, sizeof(struct guest_perf_event) == 64);
+KVM_PERF_ASSERT_AT(guest_perf_event, count, 0);
+KVM_PERF_ASSERT_AT(guest_perf_event, overflows, 8);
+KVM_PERF_ASSERT_AT(guest_perf_event, state, 12);
+KVM_PERF_ASSERT_AT(guest_perf_event, time_enabled, 16);
+KVM_PERF_ASSERT_AT(guest_perf_event, time_running, 24);
+KVM_PERF_ASSERT_AT(guest_perf_event, period, 32);
+KVM_PERF_ASSERT_AT(guest_perf_event, sequence, 40);
+KVM_PERF_ASSERT_AT(guest_perf_event, flags, 44);
+KVM_PERF_ASSERT_AT(guest_perf_event, count_at_overflow, 48);
+KVM_PERF_ASSERT_AT(guest_perf_event, reserved, 56);
+
+KVM_PERF_ASSERT(guest_perf_event_param,
+		sizeof(struct guest_perf_event_param) == 24);
+KVM_PERF_ASSERT_AT(guest_perf_event_param, attr_addr, 0);
+KVM_PERF_ASSERT_AT(guest_perf_event_param, guest_event_addr, 8);
+KVM_PERF_ASSERT_AT(guest_perf_event_param, id, 16);
+KVM_PERF_ASSERT_AT(guest_perf_event_param, event_size, 20);
+
+KVM_PERF_ASSERT(guest_perf_op, sizeof(struct guest_perf_op) == 32);
+KVM_PERF_ASSERT_AT(guest_perf_op, op, 0);
+KVM_PERF_ASSERT_AT(guest_perf_op, id, 4);
+KVM_PERF_ASSERT_AT(guest_perf_op, arg, 8);
+KVM_PERF_ASSERT_AT(guest_perf_op, result, 16);
+KVM_PERF_ASSERT_AT(guest_perf_op, reserved, 20);
+KVM_PERF_ASSERT_AT(guest_perf_op, reserved2, 24);
+
+KVM_PERF_ASSERT(guest_perf_page, sizeof(struct guest_perf_page) == 2112);
+KVM_PERF_ASSERT_AT(guest_perf_page, version, 0);
+KVM_PERF_ASSERT_AT(guest_perf_page, state, 4);
+KVM_PERF_ASSERT_AT(guest_perf_page, epoch, 8);
+KVM_PERF_ASSERT_AT(guest_perf_page, pending, 16);
+KVM_PERF_ASSERT_AT(guest_perf_page, nmis, 24);
+KVM_PERF_ASSERT_AT(guest_perf_page, reserved, 28);
+KVM_PERF_ASSERT_AT(guest_perf_page, reserved2, 32);
+KVM_PERF_ASSERT_AT(guest_perf_page, batch, 64);
+
+#endif /* _UAPI_LINUX_KVM_PVPERF_H */
