@@ -3,8 +3,11 @@
  * Calls: decode, check, look up, do. KVM's room.
  *
  * A guest's words are copied once, here; what was checked is what is used.
- * Nothing is printed for a guest: refusals go to a trace event and a counter.
+ * A guest's mistakes are not printed: they go to a trace event and a counter.
+ * Only what the admin can change is, by name, and at a limited rate.
  */
+#define pr_fmt(fmt) "pvperf_host: " fmt
+
 #include <linux/err.h>
 #include <linux/kvm_host.h>
 #include "call.h"
@@ -25,6 +28,12 @@ bool pvperf_call_offered(const struct kvm_vcpu *kvcpu)
 {
 	return pvperf_policy.access >= PVPERF_ACCESS_LOCAL &&
 	       !kvcpu->arch.guest_state_protected;
+}
+
+static void call_refuse_vm(const char *why)
+{
+	pr_notice_ratelimited("VM of process %d (%s) is refused: %s\n",
+			      current->tgid, current->group_leader->comm, why);
 }
 
 static int call_open(struct pvperf_vcpu *vcpu, u64 addr, const s32 *id)
@@ -49,6 +58,8 @@ static int call_open(struct pvperf_vcpu *vcpu, u64 addr, const s32 *id)
 		ret = pvperf_policy_check(&pvperf_policy, &attr);
 	if (!ret)
 		ret = pvperf_event_open(vcpu, &param, &attr);
+	if (ret == -KVM_EOPNOTSUPP)
+		call_refuse_vm("the host's PMU is lent to VMs (mediated vPMU); load kvm_amd or kvm_intel with enable_mediated_pmu=0");
 	return ret;
 }
 
@@ -193,9 +204,10 @@ long pvperf_call_do(struct kvm_vcpu *kvcpu, const struct pvperf_call *call)
 {
 	if (pvperf_policy.access < PVPERF_ACCESS_LOCAL)
 		return -KVM_ENOSYS;
-	/* protected state: an NMI and memory in the clear can't be had */
-	if (kvcpu->arch.guest_state_protected)
+	if (kvcpu->arch.guest_state_protected) {
+		call_refuse_vm("its state is protected from the host (SEV-ES, TDX)");
 		return -KVM_EOPNOTSUPP;
+	}
 	if (kvcpu->arch.hflags & HF_GUEST_MASK)
 		return -KVM_EPERM;
 	if (WARN_ON_ONCE(current->mm != kvcpu->kvm->mm))

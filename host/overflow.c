@@ -34,7 +34,13 @@ static u64 overflow_period(struct pvperf_event *event)
 	return event->period;
 }
 
-static void overflow_pace(struct pvperf_event *event)
+/* perf stopped it until the next tick: the host's limit is lower than ours. */
+static bool overflow_throttled(const struct perf_event *perf)
+{
+	return perf->hw.interrupts == ~0ULL;
+}
+
+static void overflow_pace(struct pvperf_event *event, bool throttled)
 {
 	if (event->tick != jiffies) {
 		if (event->stretch && event->in_tick <= OVERFLOWS_PER_TICK / 2)
@@ -42,7 +48,8 @@ static void overflow_pace(struct pvperf_event *event)
 		event->tick = jiffies;
 		event->in_tick = 0;
 	}
-	if (++event->in_tick > OVERFLOWS_PER_TICK && event->stretch < STRETCH_MAX)
+	if ((++event->in_tick > OVERFLOWS_PER_TICK || throttled) &&
+	    event->stretch < STRETCH_MAX)
 		event->stretch++;
 }
 
@@ -71,7 +78,7 @@ void pvperf_overflow_nmi(struct perf_event *perf, struct perf_sample_data *data,
 
 	if (READ_ONCE(vcpu->dead))
 		return;
-	overflow_pace(event);
+	overflow_pace(event, overflow_throttled(perf));
 	/* perf has armed the next period already: this is for the one after */
 	perf->hw.sample_period = overflow_period(event) << event->stretch;
 

@@ -44,10 +44,19 @@ DEFINE_EVENT(pvperf_op, pvperf_call,
 	TP_PROTO(pid_t vm, u32 vcpu, u32 op, u32 arg, long result),
 	TP_ARGS(vm, vcpu, op, arg, result));
 
-/* One that was not; result says why. */
-DEFINE_EVENT(pvperf_op, pvperf_refuse,
+#define pvperf_show_error(err) __print_symbolic(err,			\
+	{ -1000, "ENOSYS" }, { -1, "EPERM" }, { -2, "ENOENT" },		\
+	{ -7, "E2BIG" }, { -12, "ENOMEM" }, { -14, "EFAULT" },		\
+	{ -16, "EBUSY" }, { -17, "EEXIST" }, { -22, "EINVAL" },		\
+	{ -28, "ENOSPC" }, { -95, "EOPNOTSUPP" })
+
+/* One that was not, by the name of its error. */
+DEFINE_EVENT_PRINT(pvperf_op, pvperf_refuse,
 	TP_PROTO(pid_t vm, u32 vcpu, u32 op, u32 arg, long result),
-	TP_ARGS(vm, vcpu, op, arg, result));
+	TP_ARGS(vm, vcpu, op, arg, result),
+	TP_printk("vm=%d vcpu=%u op=%s arg=0x%x error=%s",
+		  __entry->vm, __entry->vcpu, pvperf_show_op(__entry->op),
+		  __entry->arg, pvperf_show_error(__entry->result)));
 
 TRACE_EVENT(pvperf_overflow,
 	TP_PROTO(pid_t vm, u32 vcpu, s32 id, u64 count, u64 period),
