@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: GPL-2.0
+# pvperf's front door. The kernel's build reads Kbuild, not this file; the
+# modules are built by tools/testing/lab/modules or by
+#	make -C /lib/modules/$(uname -r)/build M=$PWD modules
+
+LAB := tools/testing/lab
+
+help:
+	@echo 'make setup      what the lab needs, once: QEMU with a PMU, Debian roots'
+	@echo 'make modules    both modules, for every kernel in $(LAB)/kernels'
+	@echo 'make demo       see it work: an emulated host, a guest, plain perf (2 minutes)'
+	@echo 'make check      everything that has to pass; ends in "N passed, N failed, N skipped"'
+	@echo 'make check-all  the same, every kernel against every other'
+	@echo 'make checks     the checks of the source (tools/testing/checks)'
+	@echo 'make unit       the unit tests (tools/testing/unit)'
+	@echo 'make selftests  the selftests, in the lab'
+	@echo 'make clean      remove what was built, but not QEMU and the roots'
+	@echo 'make distclean  remove build/'
+	@echo
+	@echo 'A command in an emulated guest: $(LAB)/run -- perf stat true'
+
+setup:
+	@$(LAB)/setup
+
+modules: setup
+	@$(LAB)/modules $$(awk '!/^#/ && NF { print $$1 }' $(LAB)/kernels)
+
+demo:
+	@$(LAB)/demo
+
+check:
+	@$(LAB)/check
+
+check-all:
+	@$(LAB)/check --all
+
+checks unit selftests:
+	@$(LAB)/check --only $@
+
+clean:
+	@rm -rf build/modules build/logs build/tmp build/selftests build/unit
+	@for r in build/roots/*/src; do rm -rf "$$r"; done
+	@if [ -e tools/testing/unit/Makefile ]; then $(MAKE) -s -C tools/testing/unit clean; fi
+
+distclean: clean
+	@rm -rf build
+
+.PHONY: help setup modules demo check check-all checks unit selftests clean distclean

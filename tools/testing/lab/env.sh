@@ -1,0 +1,37 @@
+# Where things lie, which kernels there are, and how the lab speaks: sourced by
+# every shell script here. It makes nothing and needs nothing installed.
+
+LAB=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+TOP=$(cd "$LAB/../../.." && pwd)
+BUILD=$TOP/build
+USERLAND=trixie		# the suite whose programs both images are made of
+
+say() { echo "lab: $*" >&2; }
+die() { echo "lab: $*" >&2; exit 1; }
+
+# usage: the comment at the top of the calling script, as its --help
+usage() { sed -n '2,/^$/s/^# \{0,1\}//p' "$0"; }
+
+kernel_names() { awk '!/^#/ && NF { print $1 }' "$LAB/kernels"; }
+
+# kernel_suite 6.12: the suite that has it
+kernel_suite() {
+	local s
+	s=$(awk -v k="$1" '!/^#/ && $1 == k { print $2 }' "$LAB/kernels")
+	[ -n "$s" ] || die "no kernel '$1' in tools/testing/lab/kernels; there are:" $(kernel_names)
+	echo "$s"
+}
+
+# kernel_version 6.12: the full name that uname -r gives, from the suite's root
+kernel_version() {
+	local d suite
+	suite=$(kernel_suite "$1") || exit 1
+	for d in "$BUILD/roots/$suite/usr/lib/modules/$1".*; do
+		if [ -e "$d/build" ] || [ -L "$d/build" ]; then
+			basename "$d"
+			return
+		fi
+	done
+	die "no kernel $1.* with headers in build/roots/$suite: the suite has moved on." \
+	    "Look at build/roots/$suite/usr/lib/modules, correct tools/testing/lab/kernels"
+}
