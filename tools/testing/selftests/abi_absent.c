@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What a guest meets where there is no host side for it: without the module, or
+ * with access=unavailable. The two must look the same.
+ */
+
+#include "tiny_test.h"
+
+FIXTURE(absent) {
+	struct tiny_vm vm;
+	struct tiny_vcpu *v;
+};
+
+FIXTURE_SETUP(absent)
+{
+	ASSERT_EQ(0, tiny_vm_create(&self->vm, 1));
+	self->v = &self->vm.vcpu[0];
+}
+
+FIXTURE_TEARDOWN(absent)
+{
+	tiny_vm_destroy(&self->vm);
+}
+
+/* Our leaves are answered like one that nobody has. */
+TEST_F(absent, leaves)
+{
+	uint32_t leaf, none[4], r[4];
+
+	ASSERT_EQ(0, tiny_cpuid(self->v, 0x4000fe00, none));
+	for (leaf = KVM_PERF_CPUID_BASE; leaf <= KVM_PERF_CPUID_MAX; leaf++) {
+		ASSERT_EQ(0, tiny_cpuid(self->v, leaf, r));
+		EXPECT_EQ(0, memcmp(none, r, sizeof(r))) {
+			TH_LOG("leaf %#x", leaf);
+		}
+	}
+}
+
+TEST_F(absent, calls)
+{
+	uint32_t op;
+
+	for (op = 0; op <= KVM_PERF_OP_RESET + 1; op++)
+		EXPECT_CALL(-KVM_ENOSYS, tiny_call(self->v, op, AT_PARAM, 0, 1)) {
+			TH_LOG("operation %u", op);
+		}
+	EXPECT_CALL(-KVM_EPERM,
+		    tiny_call_user(self->v, KVM_PERF_OP_PROBE, 0, 0, 0));
+}
+
+/* And nothing is kept for who asked in vain. */
+TEST_F(absent, nothing_kept)
+{
+	struct tiny_totals t;
+
+	if (tiny_totals_read(&t) == -ENOENT)
+		SKIP(return, "the host's module is not loaded");
+	EXPECT_CALL(-KVM_ENOSYS, open_event(self->v, 0, 0));
+	ASSERT_EQ(0, tiny_totals_read(&t));
+	EXPECT_EQ(0, t.vms);
+	EXPECT_EQ(0, t.vcpus);
+	EXPECT_EQ(0, t.events);
+	EXPECT_EQ(0, t.pages);
+}
+
+TEST_HARNESS_MAIN

@@ -1,0 +1,608 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The ABI as a guest uses it: discovery, the five calls of 2010 one by one, what
+ * they count, pages and batches. A guest without a kernel makes the calls, so
+ * that nothing but the host's side is tested.
+ */
+
+#include "tiny_test.h"
+
+#define TURNS		1000000ull
+
+FIXTURE(flow) {
+	struct tiny_vm vm;
+	struct tiny_vcpu *v, *other;
+	struct tiny_totals before;
+};
+
+FIXTURE_SETUP(flow)
+{
+	ASSERT_EQ(0, tiny_totals_read(&self->before));
+	ASSERT_EQ(0, tiny_vm_create(&self->vm, 2));
+	self->v = &self->vm.vcpu[0];
+	self->other = &self->vm.vcpu[1];
+	if (!host_has_pmu(self->v)) {
+		tiny_vm_destroy(&self->vm);
+		SKIP(return, "the host has no hardware PMU");
+	}
+}
+
+FIXTURE_TEARDOWN(flow)
+{
+	tiny_vm_destroy(&self->vm);
+	EXPECT_TRUE(tiny_totals_wait(&self->before));
+}
+
+/* ------------------------------------------------------------- discovery */
+
+TEST_F(flow, leaves)
+{
+	const uint32_t must = KVM_PERF_FEATURE_PAGE | KVM_PERF_FEATURE_BATCH |
+			      KVM_PERF_FEATURE_TIMES | KVM_PERF_FEATURE_SAMPLING;
+	uint32_t r[4];
+
+	ASSERT_EQ(0, tiny_cpuid(self->v, KVM_PERF_CPUID_BASE, r));
+	EXPECT_EQ(0, memcmp(&r[1], KVM_PERF_SIGNATURE, 12));
+	EXPECT_LE(KVM_PERF_CPUID_LIMITS, r[0]);
+
+	ASSERT_EQ(0, tiny_cpuid(self->v, KVM_PERF_CPUID_FEATURES, r));
+	EXPECT_EQ(KVM_PERF_ABI_MAJOR(KVM_PERF_ABI_VERSION),
+		  KVM_PERF_ABI_MAJOR(r[0]));
+	EXPECT_EQ(must, r[1] & must);
+	EXPECT_EQ(KVM_PERF_OP, r[2]);
+	EXPECT_EQ(0, r[3]);
+
+	ASSERT_EQ(0, tiny_cpuid(self->v, KVM_PERF_CPUID_LIMITS, r));
+	EXPECT_LT(0, r[0]);
+	EXPECT_GE(KVM_PERF_EVENTS_MAX, r[0]);
+	EXPECT_LT(0, r[1]);
+	EXPECT_GE(KVM_PERF_BATCH_MAX, r[1]);
+	EXPECT_LT(0, r[3]);
+}
+
+/* The scan of a guest's kernel meets the signature once, and KVM's as ever. */
+TEST_F(flow, found_once)
+{
+	uint32_t leaf, r[4];
+	int ours = 0, kvm = 0;
+
+	for (leaf = 0x40000000; leaf < 0x40010000; leaf += 0x100) {
+		ASSERT_EQ(0, tiny_cpuid(self->v, leaf, r));
+		ours += !memcmp(&r[1], KVM_PERF_SIGNATURE, 12);
+		kvm += !memcmp(&r[1], "KVMKVMKVM\0\0\0", 12);
+	}
+	EXPECT_EQ(1, ours);
+	EXPECT_EQ(1, kvm);
+}
+
+/* The leaves next to ours are answered as if we were not there: all alike. */
+TEST_F(flow, leaves_around)
+{
+	uint32_t none[4], r[4];
+
+	ASSERT_EQ(0, tiny_cpuid(self->v, 0x4000fe00, none));
+	ASSERT_EQ(0, tiny_cpuid(self->v, KVM_PERF_CPUID_BASE - 1, r));
+	EXPECT_EQ(0, memcmp(none, r, sizeof(r)));
+	ASSERT_EQ(0, tiny_cpuid(self->v, KVM_PERF_CPUID_MAX + 1, r));
+	EXPECT_EQ(0, memcmp(none, r, sizeof(r)));
+	ASSERT_EQ(0, tiny_cpuid(self->v, 0x40010000, r));
+	EXPECT_EQ(0, memcmp(none, r, sizeof(r)));
+}
+
+TEST_F(flow, probe)
+{
+	uint32_t r[4];
+
+	ASSERT_EQ(0, tiny_cpuid(self->v, KVM_PERF_CPUID_FEATURES, r));
+	EXPECT_CALL(r[0], tiny_call(self->v, KVM_PERF_OP_PROBE, 0, 0, 0));
+	EXPECT_CALL(r[0], tiny_call(self->other, KVM_PERF_OP_PROBE, 0, 0, 0));
+}
+
+/* KVM's own hypercalls, and numbers nobody has, get KVM's answers. */
+TEST_F(flow, others_numbers)
+{
+	const uint64_t numbers[] = { 0, 7, 100, KVM_PERF_OP - 1, KVM_PERF_OP + 1 };
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(numbers); i++) {
+		struct kvm_regs r = {
+			.rax = numbers[i], .rbx = KVM_PERF_OP_PROBE,
+		};
+
+		ASSERT_EQ(0, tiny_vcpu_exec(self->v, TINY_CODE_CALL, &r));
+		EXPECT_EQ(-KVM_ENOSYS, (int64_t)r.rax) {
+			TH_LOG("number %#llx", (unsigned long long)numbers[i]);
+		}
+	}
+}
+
+/* Arguments are 32 bits: what a 64-bit guest has above them is not looked at. */
+TEST_F(flow, upper_halves)
+{
+	const uint64_t high = 0xdeadbeef00000000ull;
+	struct kvm_regs r = {
+		.rax = KVM_PERF_OP, .rbx = high | KVM_PERF_OP_READ,
+		.rcx = high | 5, .rdx = high, .rsi = high,
+	};
+
+	ASSERT_CALL(0, open_event(self->v, 5, 0));
+	ASSERT_EQ(0, tiny_vcpu_exec(self->v, TINY_CODE_CALL, &r));
+	EXPECT_EQ(0, r.rax);
+	/* no register but RAX was touched */
+	EXPECT_EQ(high | KVM_PERF_OP_READ, r.rbx);
+	EXPECT_EQ(high | 5, r.rcx);
+	EXPECT_EQ(high, r.rdx);
+	EXPECT_EQ(high, r.rsi);
+}
+
+/* A 32-bit caller sees the same, its results in EAX. */
+TEST_F(flow, mode_32)
+{
+	tiny_vcpu_mode32(self->v);
+	EXPECT_CALL(KVM_PERF_ABI_VERSION,
+		    tiny_call(self->v, KVM_PERF_OP_PROBE, 0, 0, 0));
+	EXPECT_CALL((uint32_t)-KVM_ENOENT, id_call(self->v, KVM_PERF_OP_READ, 5));
+	EXPECT_CALL(0, open_event(self->v, 5, 0));
+	EXPECT_CALL(0, id_call(self->v, KVM_PERF_OP_ENABLE, 5));
+	EXPECT_CALL(0, id_call(self->v, KVM_PERF_OP_DISABLE, 5));
+	EXPECT_CALL(0, id_call(self->v, KVM_PERF_OP_CLOSE, 5));
+}
+
+/* --------------------------------------------------- the flow of 2010 */
+
+FIXTURE(seed) {
+	struct tiny_vm vm;
+	struct tiny_vcpu *v;
+};
+
+FIXTURE_VARIANT(seed) {
+	uint32_t event_size;	/* as the guest says it */
+	uint32_t event_bytes;	/* what that means */
+	uint64_t align;		/* the least that is allowed */
+};
+
+FIXTURE_VARIANT_ADD(seed, bytes_0) { 0, 12, 4 };
+FIXTURE_VARIANT_ADD(seed, bytes_16) { KVM_PERF_EVENT_SIZE_VER0, 12, 4 };
+FIXTURE_VARIANT_ADD(seed, bytes_64) { KVM_PERF_EVENT_SIZE, 64, 64 };
+
+FIXTURE_SETUP(seed)
+{
+	ASSERT_EQ(0, tiny_vm_create(&self->vm, 1));
+	self->v = &self->vm.vcpu[0];
+	if (!host_has_pmu(self->v)) {
+		tiny_vm_destroy(&self->vm);
+		SKIP(return, "the host has no hardware PMU");
+	}
+}
+
+FIXTURE_TEARDOWN(seed)
+{
+	tiny_vm_destroy(&self->vm);
+}
+
+/* Nothing but the event's bytes differs from the canary. */
+static bool only_event(const uint8_t *page, uint64_t at, uint32_t bytes)
+{
+	uint64_t i;
+
+	for (i = 0; i < TINY_PAGE; i++)
+		if ((i < at || i >= at + bytes) && page[i] != CANARY)
+			return false;
+	return true;
+}
+
+TEST_F(seed, flow)
+{
+	const uint64_t at = AT_EVENT(9) + variant->align;
+	struct guest_perf_attr attr = attr_instructions(0);
+	struct guest_perf_event_param param = {
+		.attr_addr = AT_ATTR, .guest_event_addr = at, .id = 9,
+		.event_size = variant->event_size,
+	};
+	uint8_t *page = tiny_ptr(&self->vm, AT_EVENT(9));
+	struct guest_perf_event *event = tiny_ptr(&self->vm, at);
+	uint64_t period, count, nmis;
+	struct tiny_vcpu *v = self->v;
+
+	/* twenty overflows in one loop */
+	period = TURNS * TINY_SPIN_INSNS / 20;
+	ASSERT_LE(limits_read(v).min_period, period);
+	attr.sample_period = period;
+	memset(page, CANARY, TINY_PAGE);
+	memset(event, 0, variant->event_bytes);
+	memcpy(tiny_ptr(&self->vm, AT_ATTR), &attr, sizeof(attr));
+	memcpy(tiny_ptr(&self->vm, AT_PARAM), &param, sizeof(param));
+
+	/* open: it does not count yet */
+	ASSERT_CALL(0, tiny_call_gpa(v, KVM_PERF_OP_OPEN, AT_PARAM, 0));
+	ASSERT_EQ(0, tiny_spin(v, TURNS));
+	ASSERT_CALL(0, id_call(v, KVM_PERF_OP_READ, 9));
+	EXPECT_EQ(0, event->count);
+	EXPECT_EQ(0, event->overflows);
+	EXPECT_EQ(0, v->cpu->nmis);
+
+	/* enable, count, overflow, NMI, disable */
+	ASSERT_CALL(0, id_call(v, KVM_PERF_OP_ENABLE, 9));
+	ASSERT_EQ(0, tiny_spin(v, TURNS));
+	ASSERT_CALL(0, id_call(v, KVM_PERF_OP_DISABLE, 9));
+	count = event->count;
+	nmis = v->cpu->nmis;
+	EXPECT_LE(TURNS * TINY_SPIN_INSNS, count);
+	EXPECT_EQ(count / period, event->overflows);
+	EXPECT_LT(0, nmis);
+	EXPECT_GE(event->overflows, nmis);
+
+	/* read: a stopped counter does not move */
+	ASSERT_EQ(0, tiny_spin(v, TURNS));
+	ASSERT_CALL(0, id_call(v, KVM_PERF_OP_READ, 9));
+	EXPECT_EQ(count, event->count);
+	EXPECT_EQ(count / period, event->overflows);
+	EXPECT_EQ(nmis, v->cpu->nmis);
+
+	/* again, and read while it counts */
+	ASSERT_CALL(0, id_call(v, KVM_PERF_OP_ENABLE, 9));
+	ASSERT_EQ(0, tiny_spin(v, TURNS));
+	ASSERT_CALL(0, id_call(v, KVM_PERF_OP_READ, 9));
+	EXPECT_LE(count + TURNS * TINY_SPIN_INSNS, event->count);
+	EXPECT_GT(count + TURNS * TINY_SPIN_INSNS + period, event->count);
+
+	/* close: the memory is the guest's again */
+	ASSERT_CALL(0, id_call(v, KVM_PERF_OP_CLOSE, 9));
+	EXPECT_TRUE(only_event(page, variant->align, variant->event_bytes));
+	memset(page, CANARY, TINY_PAGE);
+	ASSERT_EQ(0, tiny_spin(v, TURNS));
+	EXPECT_CALL(-KVM_ENOENT, id_call(v, KVM_PERF_OP_READ, 9));
+	EXPECT_CALL(-KVM_ENOENT, id_call(v, KVM_PERF_OP_CLOSE, 9));
+	EXPECT_TRUE(only_event(page, 0, 0));
+}
+
+/* --------------------------------------------------------- what is counted */
+
+TEST_F(flow, exact)
+{
+	struct guest_perf_event *e = event_at(&self->vm, 3);
+	uint64_t turns, before = 0;
+
+	ASSERT_CALL(0, open_event(self->v, 3, 0));
+	for (turns = 1; turns <= TURNS; turns *= 10) {
+		ASSERT_CALL(0, id_call(self->v, KVM_PERF_OP_ENABLE, 3));
+		ASSERT_EQ(0, tiny_spin(self->v, turns));
+		ASSERT_CALL(0, id_call(self->v, KVM_PERF_OP_DISABLE, 3));
+		EXPECT_TRUE(counted(e->count - before, turns)) {
+			TH_LOG("%llu turns: %llu", (unsigned long long)turns,
+			       (unsigned long long)(e->count - before));
+		}
+		before = e->count;
+	}
+}
+
+/* What a turn costs is the same however many there are. */
+TEST_F(flow, linear)
+{
+	struct guest_perf_event *e = event_at(&self->vm, 3);
+	uint64_t count[3] = { 0 };
+	int i;
+
+	ASSERT_CALL(0, open_event(self->v, 3, 0));
+	ASSERT_CALL(0, id_call(self->v, KVM_PERF_OP_ENABLE, 3));
+	for (i = 0; i < 3; i++) {
+		ASSERT_EQ(0, tiny_spin(self->v, TURNS << i));
+		ASSERT_CALL(0, id_call(self->v, KVM_PERF_OP_READ, 3));
+		count[i] = e->count - (i ? count[0] + (i > 1 ? count[1] : 0) : 0);
+	}
+	EXPECT_TRUE(counted(count[1] - count[0], TURNS));
+	EXPECT_TRUE(counted(count[2] - count[1], 2 * TURNS));
+}
+
+TEST_F(flow, exclude)
+{
+	const struct { uint64_t flags; bool user, kernel; } want[] = {
+		{ 0, true, true },
+		{ KVM_PERF_FLAG_EXCLUDE_USER, false, true },
+		{ KVM_PERF_FLAG_EXCLUDE_KERNEL, true, false },
+	};
+	uint64_t user[ARRAY_SIZE(want)];
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(want); i++) {
+		struct guest_perf_attr attr = attr_instructions(0);
+
+		attr.flags = want[i].flags | KVM_PERF_FLAG_DISABLED;
+		ASSERT_CALL(0, open_attr(self->v, i, KVM_PERF_EVENT_SIZE, &attr));
+		ASSERT_CALL(0, id_call(self->v, KVM_PERF_OP_ENABLE, i));
+	}
+	ASSERT_EQ(0, tiny_spin_user(self->v, TURNS));
+	for (i = 0; i < ARRAY_SIZE(want); i++) {
+		ASSERT_CALL(0, id_call(self->v, KVM_PERF_OP_READ, i));
+		user[i] = event_at(&self->vm, i)->count;
+		EXPECT_TRUE(counted(user[i], want[i].user ? TURNS : 0)) {
+			TH_LOG("flags %#llx: %llu of the user's",
+			       (unsigned long long)want[i].flags,
+			       (unsigned long long)user[i]);
+		}
+	}
+	ASSERT_EQ(0, tiny_spin(self->v, TURNS));
+	for (i = 0; i < ARRAY_SIZE(want); i++) {
+		uint64_t kernel;
+
+		ASSERT_CALL(0, id_call(self->v, KVM_PERF_OP_READ, i));
+		kernel = event_at(&self->vm, i)->count - user[i];
+		EXPECT_TRUE(counted(kernel, want[i].kernel ? TURNS : 0)) {
+			TH_LOG("flags %#llx: %llu of the kernel's",
+			       (unsigned long long)want[i].flags,
+			       (unsigned long long)kernel);
+		}
+	}
+}
+
+/* An event counts its own vCPU, and no other. */
+TEST_F(flow, own_vcpu)
+{
+	ASSERT_CALL(0, open_event(self->v, 0, 0));
+	ASSERT_CALL(0, open_event(self->other, 1, 0));
+	ASSERT_CALL(0, id_call(self->v, KVM_PERF_OP_ENABLE, 0));
+	ASSERT_CALL(0, id_call(self->other, KVM_PERF_OP_ENABLE, 1));
+	ASSERT_EQ(0, tiny_spin(self->v, TURNS));
+	ASSERT_EQ(0, tiny_spin(self->other, 2 * TURNS));
+	ASSERT_CALL(0, id_call(self->v, KVM_PERF_OP_DISABLE, 0));
+	ASSERT_CALL(0, id_call(self->other, KVM_PERF_OP_DISABLE, 1));
+	EXPECT_TRUE(counted(event_at(&self->vm, 0)->count, TURNS));
+	EXPECT_TRUE(counted(event_at(&self->vm, 1)->count, 2 * TURNS));
+}
+
+/* Alone, an event always has a counter; the state says what it does. */
+TEST_F(flow, times)
+{
+	struct guest_perf_event *e = event_at(&self->vm, 3);
+	uint64_t enabled;
+
+	ASSERT_CALL(0, open_event(self->v, 3, 0));
+	ASSERT_CALL(0, id_call(self->v, KVM_PERF_OP_READ, 3));
+	EXPECT_EQ(KVM_PERF_STATE_OFF, e->state);
+	EXPECT_EQ(0, e->time_enabled);
+
+	ASSERT_CALL(0, id_call(self->v, KVM_PERF_OP_ENABLE, 3));
+	EXPECT_EQ(KVM_PERF_STATE_COUNTING, e->state);
+	ASSERT_EQ(0, tiny_spin(self->v, TURNS));
+	ASSERT_CALL(0, id_call(self->v, KVM_PERF_OP_READ, 3));
+	EXPECT_EQ(KVM_PERF_STATE_COUNTING, e->state);
+	EXPECT_LT(0, e->time_enabled);
+	EXPECT_EQ(e->time_enabled, e->time_running);
+	enabled = e->time_enabled;
+
+	ASSERT_EQ(0, tiny_spin(self->v, TURNS));
+	ASSERT_CALL(0, id_call(self->v, KVM_PERF_OP_DISABLE, 3));
+	EXPECT_EQ(KVM_PERF_STATE_OFF, e->state);
+	EXPECT_LT(enabled, e->time_enabled);
+	EXPECT_EQ(e->time_enabled, e->time_running);
+	enabled = e->time_enabled;
+
+	/* and stops with it */
+	ASSERT_EQ(0, tiny_spin(self->v, TURNS));
+	ASSERT_CALL(0, id_call(self->v, KVM_PERF_OP_READ, 3));
+	EXPECT_EQ(enabled, e->time_enabled);
+	EXPECT_EQ(0, e->sequence & 1);
+	EXPECT_EQ(0, e->reserved);
+}
+
+/*
+ * More events than counters: each is either right or says how much it missed.
+ * The host rotates at its tick, so this needs many of them.
+ */
+TEST_F(flow, more_than_counters)
+{
+	const uint64_t own = 100 * TURNS * TINY_SPIN_INSNS;
+	struct limits limits = limits_read(self->v);
+	int i, events = limits.counters + 2, short_ones = 0;
+
+	if (!limits.counters)
+		SKIP(return, "the host does not say how many counters it has");
+	ASSERT_GE(limits.events, events);
+	for (i = 0; i < events; i++)
+		ASSERT_CALL(0, open_event(self->v, i, 0));
+	for (i = 0; i < events; i++)
+		ASSERT_CALL(0, id_call(self->v, KVM_PERF_OP_ENABLE, i));
+	ASSERT_EQ(0, tiny_spin(self->v, 100 * TURNS));
+	for (i = 0; i < events; i++)
+		ASSERT_CALL(0, id_call(self->v, KVM_PERF_OP_DISABLE, i));
+	for (i = 0; i < events; i++) {
+		struct guest_perf_event *e = event_at(&self->vm, i);
+		double scaled = 0;
+
+		EXPECT_LE(e->time_running, e->time_enabled);
+		if (e->time_running)
+			scaled = (double)e->count * e->time_enabled /
+				 e->time_running;
+		short_ones += e->time_running < e->time_enabled;
+		EXPECT_TRUE(!e->time_running ||
+			    (scaled > own * 0.95 && scaled < own * 1.05)) {
+			TH_LOG("event %d: %llu, %llu of %llu ns, scaled %.0f", i,
+			       (unsigned long long)e->count,
+			       (unsigned long long)e->time_running,
+			       (unsigned long long)e->time_enabled, scaled);
+		}
+	}
+	EXPECT_LE(2, short_ones);
+}
+
+/* ------------------------------------------------------- pages and batches */
+
+TEST_F(flow, attach)
+{
+	struct guest_perf_page *head = head_at(&self->vm, 0);
+
+	memset(head, CANARY, TINY_PAGE);
+	ASSERT_CALL(0, tiny_call_gpa(self->v, KVM_PERF_OP_ATTACH, AT_HEAD(0), 0));
+	EXPECT_EQ(tiny_call(self->v, KVM_PERF_OP_PROBE, 0, 0, 0), head->version);
+	EXPECT_EQ(KVM_PERF_PAGE_LIVE, head->state);
+	EXPECT_EQ(0, head->pending);
+	EXPECT_EQ(0, head->nmis);
+	EXPECT_EQ(0, head->reserved);
+
+	/* one host side, one epoch */
+	ASSERT_CALL(0, tiny_call_gpa(self->other, KVM_PERF_OP_ATTACH,
+				     AT_HEAD(1), 0));
+	EXPECT_EQ(head->epoch, head_at(&self->vm, 1)->epoch);
+}
+
+/* A second page takes the first one's place, which is the guest's again. */
+TEST_F(flow, attach_replaces)
+{
+	struct guest_perf_page *first = head_at(&self->vm, 0);
+	struct guest_perf_page *second = head_at(&self->vm, 1);
+	struct tiny_totals before, after;
+
+	ASSERT_CALL(0, tiny_call_gpa(self->v, KVM_PERF_OP_ATTACH, AT_HEAD(0), 0));
+	ASSERT_EQ(0, tiny_totals_read(&before));
+	ASSERT_CALL(0, tiny_call_gpa(self->v, KVM_PERF_OP_ATTACH, AT_HEAD(1), 0));
+	ASSERT_EQ(0, tiny_totals_read(&after));
+	EXPECT_EQ(before.pages, after.pages);
+	memset(first, CANARY, TINY_PAGE);
+
+	ASSERT_CALL(0, open_event(self->v, 0, TURNS));
+	ASSERT_CALL(0, id_call(self->v, KVM_PERF_OP_ENABLE, 0));
+	ASSERT_EQ(0, tiny_spin(self->v, 10 * TURNS));
+	ASSERT_CALL(0, id_call(self->v, KVM_PERF_OP_DISABLE, 0));
+	EXPECT_LT(0, second->nmis);
+	EXPECT_TRUE(only_event((void *)first, 0, 0));
+}
+
+static void op_set(struct guest_perf_op *op, uint32_t what, int id, uint64_t arg)
+{
+	*op = (struct guest_perf_op){
+		.op = what, .id = id, .arg = arg, .result = 12345,
+	};
+}
+
+/* A batch does in one call what the calls do one by one. */
+TEST_F(flow, batch)
+{
+	struct guest_perf_event_param param = {
+		.attr_addr = AT_ATTR, .guest_event_addr = AT_EVENT(4), .id = 4,
+		.event_size = KVM_PERF_EVENT_SIZE,
+	};
+	struct guest_perf_attr attr = attr_instructions(0);
+	struct guest_perf_op *op = batch_at(&self->vm);
+	struct guest_perf_event *e = event_at(&self->vm, 4);
+	uint64_t count;
+	int i;
+
+	memcpy(tiny_ptr(&self->vm, AT_ATTR), &attr, sizeof(attr));
+	memcpy(tiny_ptr(&self->vm, AT_PARAM), &param, sizeof(param));
+	op_set(&op[0], KVM_PERF_OP_OPEN, 4, AT_PARAM);
+	op_set(&op[1], KVM_PERF_OP_ENABLE, 4, 0);
+	ASSERT_CALL(2, tiny_call_gpa(self->v, KVM_PERF_OP_BATCH, AT_BATCH, 2));
+	EXPECT_EQ(0, op[0].result);
+	EXPECT_EQ(0, op[1].result);
+	ASSERT_EQ(0, tiny_spin(self->v, TURNS));
+
+	op_set(&op[0], KVM_PERF_OP_DISABLE, 4, 0);
+	op_set(&op[1], KVM_PERF_OP_READ, 4, 0);
+	ASSERT_CALL(2, tiny_call_gpa(self->v, KVM_PERF_OP_BATCH, AT_BATCH, 2));
+	EXPECT_EQ(0, op[0].result);
+	EXPECT_EQ(0, op[1].result);
+	count = e->count;
+	EXPECT_TRUE(counted(count, TURNS));
+
+	op_set(&op[0], KVM_PERF_OP_READ, 4, 0);
+	op_set(&op[1], KVM_PERF_OP_CLOSE, 4, 0);
+	op_set(&op[2], KVM_PERF_OP_READ, 4, 0);
+	op_set(&op[3], KVM_PERF_OP_OPEN, 4, AT_PARAM);
+	ASSERT_CALL(4, tiny_call_gpa(self->v, KVM_PERF_OP_BATCH, AT_BATCH, 4));
+	EXPECT_EQ(0, op[0].result);
+	EXPECT_EQ(0, op[1].result);
+	EXPECT_EQ(-KVM_ENOENT, op[2].result);
+	EXPECT_EQ(0, op[3].result);
+	for (i = 0; i < 4; i++)
+		EXPECT_EQ(4, op[i].id);
+	/* what lies behind the batch is nobody's */
+	EXPECT_EQ(0, op[4].result);
+}
+
+/* The longest batch is done whole, in order: the last operation wins. */
+TEST_F(flow, batch_longest)
+{
+	struct limits limits = limits_read(self->v);
+	struct guest_perf_op *op = batch_at(&self->vm);
+	struct guest_perf_event *e = event_at(&self->vm, 4);
+	int i;
+
+	ASSERT_CALL(0, open_event(self->v, 4, 0));
+	for (i = 0; i < limits.batch; i++)
+		op_set(&op[i], (i & 1) ? KVM_PERF_OP_ENABLE : KVM_PERF_OP_DISABLE,
+		       4, 0);
+	ASSERT_CALL(limits.batch, tiny_call_gpa(self->v, KVM_PERF_OP_BATCH,
+						AT_BATCH, limits.batch));
+	for (i = 0; i < limits.batch; i++)
+		EXPECT_EQ(0, op[i].result);
+	EXPECT_EQ((limits.batch & 1) ? KVM_PERF_STATE_OFF :
+		  KVM_PERF_STATE_COUNTING, e->state);
+}
+
+/* The head of a page, and a batch in it: where a guest would put it. */
+TEST_F(flow, batch_in_page)
+{
+	struct guest_perf_page *head = head_at(&self->vm, 0);
+	uint64_t at = AT_HEAD(0) + offsetof(struct guest_perf_page, batch);
+
+	ASSERT_CALL(0, tiny_call_gpa(self->v, KVM_PERF_OP_ATTACH, AT_HEAD(0), 0));
+	ASSERT_CALL(0, open_event(self->v, 4, 0));
+	op_set(&head->batch[0], KVM_PERF_OP_READ, 4, 0);
+	ASSERT_CALL(1, tiny_call_gpa(self->v, KVM_PERF_OP_BATCH, at, 1));
+	EXPECT_EQ(0, head->batch[0].result);
+}
+
+/* ------------------------------------------------------------ all at once */
+
+TEST_F(flow, detach)
+{
+	struct tiny_totals totals, opened;
+	int i;
+
+	ASSERT_EQ(0, tiny_totals_read(&totals));
+	ASSERT_CALL(0, open_event(self->other, 9, 0));
+	ASSERT_CALL(0, tiny_call_gpa(self->v, KVM_PERF_OP_ATTACH, AT_HEAD(0), 0));
+	for (i = 0; i < 4; i++) {
+		ASSERT_CALL(0, open_event(self->v, i, 0));
+		ASSERT_CALL(0, id_call(self->v, KVM_PERF_OP_ENABLE, i));
+	}
+	ASSERT_EQ(0, tiny_totals_read(&opened));
+	EXPECT_EQ(totals.events + 5, opened.events);
+	EXPECT_EQ(totals.pages + 6, opened.pages);
+
+	EXPECT_CALL(0, tiny_call(self->v, KVM_PERF_OP_DETACH, 0, 0, 0));
+	for (i = 0; i < 4; i++)
+		EXPECT_CALL(-KVM_ENOENT, id_call(self->v, KVM_PERF_OP_READ, i));
+	/* the other vCPU's stays */
+	EXPECT_CALL(0, id_call(self->other, KVM_PERF_OP_READ, 9));
+	ASSERT_EQ(0, tiny_totals_read(&opened));
+	EXPECT_EQ(totals.events + 1, opened.events);
+	EXPECT_EQ(totals.pages + 1, opened.pages);
+
+	/* nothing to undo */
+	EXPECT_CALL(0, tiny_call(self->v, KVM_PERF_OP_DETACH, 0, 0, 0));
+	/* the ids are free */
+	EXPECT_CALL(0, open_event(self->v, 0, 0));
+}
+
+TEST_F(flow, reset)
+{
+	struct tiny_totals totals, after;
+
+	ASSERT_EQ(0, tiny_totals_read(&totals));
+	ASSERT_CALL(0, open_event(self->v, 0, 0));
+	ASSERT_CALL(0, open_event(self->other, 1, 0));
+	ASSERT_CALL(0, tiny_call_gpa(self->other, KVM_PERF_OP_ATTACH,
+				     AT_HEAD(1), 0));
+	ASSERT_CALL(0, id_call(self->other, KVM_PERF_OP_ENABLE, 1));
+	EXPECT_CALL(0, tiny_call(self->v, KVM_PERF_OP_RESET, 0, 0, 0));
+	EXPECT_CALL(-KVM_ENOENT, id_call(self->v, KVM_PERF_OP_READ, 0));
+	EXPECT_CALL(-KVM_ENOENT, id_call(self->other, KVM_PERF_OP_READ, 1));
+	ASSERT_EQ(0, tiny_totals_read(&after));
+	EXPECT_EQ(totals.events, after.events);
+	EXPECT_EQ(totals.pages, after.pages);
+	EXPECT_CALL(0, tiny_call(self->v, KVM_PERF_OP_RESET, 0, 0, 0));
+	EXPECT_CALL(0, open_event(self->other, 1, 0));
+}
+
+TEST_HARNESS_MAIN

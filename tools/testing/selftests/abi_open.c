@@ -1,0 +1,345 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Each bad argument of OPEN, one at a time: its exact error, nothing changed in
+ * the guest's memory, nothing left over at the host, and a neighbour that goes
+ * on counting.
+ */
+
+#include "tiny_test.h"
+
+#define NEIGHBOUR	60
+#define TURNS		1000ull
+#define END		(TINY_PAGE - 0)
+
+/* One field that is made bad, somewhere in the attr or the param. */
+struct poke {
+	enum { POKE_NONE, POKE_ATTR, POKE_PARAM } where;
+	uint32_t offset, size;
+	uint64_t value;
+};
+
+#define ATTR(field, v) { POKE_ATTR, offsetof(struct guest_perf_attr, field), \
+	sizeof(((struct guest_perf_attr *)0)->field), (uint64_t)(v) }
+#define PARAM(field, v) { POKE_PARAM, \
+	offsetof(struct guest_perf_event_param, field), \
+	sizeof(((struct guest_perf_event_param *)0)->field), (uint64_t)(v) }
+
+FIXTURE(open) {
+	struct tiny_vm vm;
+	struct tiny_vcpu *v, *other;
+	struct tiny_totals before, opened;
+	struct limits limits;
+	uint8_t *copy;
+};
+
+/*
+ * Where the structures lie (0: where they should) and what is wrong in them.
+ * What is wrong is one thing, so that one error is right.
+ */
+FIXTURE_VARIANT(open) {
+	uint64_t param_at, attr_at, event_at;
+	struct poke poke;
+	int error;
+};
+
+#define BAD(name, ...) \
+	FIXTURE_VARIANT_ADD(open, name) { __VA_ARGS__ }
+#define BAD_POKE(name, poked, err) \
+	FIXTURE_VARIANT_ADD(open, name) { .poke = poked, .error = err }
+
+/* The param itself. */
+BAD(param_odd, .param_at = AT_PARAM + 1, .error = -KVM_EINVAL);
+BAD(param_misaligned, .param_at = AT_PARAM + 4, .error = -KVM_EINVAL);
+BAD(param_crosses, .param_at = AT_PARAM + END - 16, .error = -KVM_EINVAL);
+BAD(param_hole, .param_at = TINY_HOLE, .error = -KVM_EFAULT);
+BAD(param_past_memory, .param_at = 1ull << 40, .error = -KVM_EFAULT);
+BAD(param_past_any_cpu, .param_at = ~0ull & ~4095ull, .error = -KVM_EFAULT);
+BAD(param_high_half, .param_at = AT_PARAM | 1ull << 32, .error = -KVM_EFAULT);
+BAD(param_rom_edge, .param_at = TINY_ROM + TINY_ROM_SIZE, .error = -KVM_EFAULT);
+
+/* Where it says the attr is. */
+BAD(attr_odd, .attr_at = AT_ATTR + 1, .error = -KVM_EINVAL);
+BAD(attr_misaligned, .attr_at = AT_ATTR + 4, .error = -KVM_EINVAL);
+BAD(attr_crosses, .attr_at = AT_ATTR + END - 64, .error = -KVM_EINVAL);
+BAD(attr_hole, .attr_at = TINY_HOLE, .error = -KVM_EFAULT);
+BAD(attr_past_memory, .attr_at = 1ull << 40, .error = -KVM_EFAULT);
+BAD(attr_past_any_cpu, .attr_at = ~0ull & ~4095ull, .error = -KVM_EFAULT);
+
+/* Where it says the event is. */
+BAD(event_odd, .event_at = AT_EVENT(1) + 1, .error = -KVM_EINVAL);
+BAD(event_misaligned_64, .event_at = AT_EVENT(1) + 32, .error = -KVM_EINVAL);
+BAD(event_misaligned_16, .event_at = AT_EVENT(1) + 2,
+    .poke = PARAM(event_size, KVM_PERF_EVENT_SIZE_VER0), .error = -KVM_EINVAL);
+BAD(event_crosses, .event_at = AT_EVENT(1) + END - 12,
+    .poke = PARAM(event_size, KVM_PERF_EVENT_SIZE_VER0), .error = -KVM_EINVAL);
+BAD(event_hole, .event_at = TINY_HOLE, .error = -KVM_EFAULT);
+BAD(event_rom, .event_at = TINY_ROM, .error = -KVM_EFAULT);
+BAD(event_past_memory, .event_at = 1ull << 40, .error = -KVM_EFAULT);
+BAD(event_past_any_cpu, .event_at = ~0ull & ~4095ull, .error = -KVM_EFAULT);
+
+/* The param's other fields. */
+BAD_POKE(id_negative, PARAM(id, -1), -KVM_EINVAL);
+BAD_POKE(id_most_negative, PARAM(id, INT32_MIN), -KVM_EINVAL);
+BAD_POKE(id_in_use, PARAM(id, NEIGHBOUR), -KVM_EEXIST);
+BAD_POKE(event_size_1, PARAM(event_size, 1), -KVM_EINVAL);
+BAD_POKE(event_size_12, PARAM(event_size, 12), -KVM_EINVAL);
+BAD_POKE(event_size_32, PARAM(event_size, 32), -KVM_EINVAL);
+BAD_POKE(event_size_65, PARAM(event_size, 65), -KVM_EINVAL);
+BAD_POKE(event_size_128, PARAM(event_size, 128), -KVM_EINVAL);
+BAD_POKE(event_size_huge, PARAM(event_size, ~0u), -KVM_EINVAL);
+
+/* The attr's fields. */
+BAD_POKE(attr_size_1, ATTR(size, 1), -KVM_E2BIG);
+BAD_POKE(attr_size_64, ATTR(size, 64), -KVM_E2BIG);
+BAD_POKE(attr_size_73, ATTR(size, KVM_PERF_ATTR_SIZE_VER0 + 1), -KVM_E2BIG);
+BAD_POKE(attr_size_80, ATTR(size, 80), -KVM_E2BIG);
+BAD_POKE(attr_size_huge, ATTR(size, ~0u), -KVM_E2BIG);
+BAD_POKE(type_tracepoint, ATTR(type, 2), -KVM_EPERM);
+BAD_POKE(type_breakpoint, ATTR(type, 5), -KVM_EPERM);
+BAD_POKE(type_of_a_host_pmu, ATTR(type, 6), -KVM_EPERM);
+BAD_POKE(type_huge, ATTR(type, ~0u), -KVM_EPERM);
+BAD_POKE(config_no_such, ATTR(config, 10), -KVM_ENOENT);
+BAD_POKE(config_huge, ATTR(config, 1ull << 32), -KVM_ENOENT);
+BAD_POKE(period_1, ATTR(sample_period, 1), -KVM_EINVAL);
+BAD_POKE(period_64_bits, ATTR(sample_period, ~0ull), -KVM_EINVAL);
+BAD_POKE(period_63_bits, ATTR(sample_period, 1ull << 63), -KVM_EINVAL);
+BAD_POKE(sample_type, ATTR(sample_type, 1), -KVM_EINVAL);
+BAD_POKE(sample_type_high, ATTR(sample_type, 1ull << 63), -KVM_EINVAL);
+BAD_POKE(read_format, ATTR(read_format, 1), -KVM_EINVAL);
+BAD_POKE(flag_inherit, ATTR(flags, 1 << 1), -KVM_EINVAL);
+BAD_POKE(flag_pinned, ATTR(flags, 1 << 2), -KVM_EINVAL);
+BAD_POKE(flag_exclusive, ATTR(flags, 1 << 3), -KVM_EINVAL);
+BAD_POKE(flag_exclude_hv, ATTR(flags, 1 << 6), -KVM_EINVAL);
+BAD_POKE(flag_exclude_idle, ATTR(flags, 1 << 7), -KVM_EINVAL);
+BAD_POKE(flag_precise, ATTR(flags, 1 << 15), -KVM_EINVAL);
+BAD_POKE(flag_exclude_host, ATTR(flags, 1 << 19), -KVM_EINVAL);
+BAD_POKE(flag_exclude_guest, ATTR(flags, 1 << 20), -KVM_EINVAL);
+BAD_POKE(flag_last, ATTR(flags, 1ull << 63), -KVM_EINVAL);
+BAD_POKE(bp_type, ATTR(bp_type, 1), -KVM_EINVAL);
+BAD_POKE(reserved, ATTR(reserved, 1), -KVM_EINVAL);
+BAD_POKE(reserved_last, ATTR(reserved, 1u << 31), -KVM_EINVAL);
+BAD_POKE(bp_addr, ATTR(bp_addr, 1), -KVM_EINVAL);
+BAD_POKE(bp_len, ATTR(bp_len, 1ull << 63), -KVM_EINVAL);
+
+FIXTURE_SETUP(open)
+{
+	self->copy = malloc(TINY_DATA_SIZE);
+	ASSERT_NE(NULL, self->copy);
+	ASSERT_EQ(0, tiny_totals_read(&self->before));
+	ASSERT_EQ(0, tiny_vm_create(&self->vm, 2));
+	self->v = &self->vm.vcpu[0];
+	self->other = &self->vm.vcpu[1];
+	self->limits = limits_read(self->v);
+	memset(tiny_ptr(&self->vm, TINY_DATA), CANARY, TINY_DATA_SIZE);
+	if (!host_has_pmu(self->v)) {
+		tiny_vm_destroy(&self->vm);
+		SKIP(return, "the host has no hardware PMU");
+	}
+	ASSERT_CALL(0, open_event(self->v, NEIGHBOUR, 0));
+	ASSERT_CALL(0, id_call(self->v, KVM_PERF_OP_ENABLE, NEIGHBOUR));
+	ASSERT_EQ(0, tiny_totals_read(&self->opened));
+}
+
+FIXTURE_TEARDOWN(open)
+{
+	tiny_vm_destroy(&self->vm);
+	EXPECT_TRUE(tiny_totals_wait(&self->before));
+	free(self->copy);
+}
+
+static void poke(const struct poke *poke, void *attr, void *param)
+{
+	uint8_t *to = poke->where == POKE_ATTR ? attr : param;
+
+	if (poke->where != POKE_NONE)
+		memcpy(to + poke->offset, &poke->value, poke->size);
+}
+
+/* Puts @from at @gpa if there is anything of the guest's. */
+static void put(struct tiny_vm *vm, uint64_t gpa, const void *from, size_t size)
+{
+	if (gpa < TINY_MEM || (gpa >= TINY_ROM && gpa < TINY_ROM + TINY_ROM_SIZE))
+		memcpy(tiny_ptr(vm, gpa), from, size);
+}
+
+/* The neighbour still counts, exactly. */
+static bool neighbour_counts(struct tiny_vcpu *v)
+{
+	const struct guest_perf_event *e = event_at(v->vm, NEIGHBOUR);
+	uint64_t count;
+
+	if (id_call(v, KVM_PERF_OP_READ, NEIGHBOUR))
+		return false;
+	count = e->count;
+	if (tiny_spin(v, TURNS) || id_call(v, KVM_PERF_OP_READ, NEIGHBOUR))
+		return false;
+	return counted(e->count - count, TURNS);
+}
+
+TEST_F(open, refused)
+{
+	struct guest_perf_attr attr = attr_instructions(0);
+	struct guest_perf_event_param param = {
+		.attr_addr = variant->attr_at ?: AT_ATTR,
+		.guest_event_addr = variant->event_at ?: AT_EVENT(1),
+		.id = 1, .event_size = KVM_PERF_EVENT_SIZE,
+	};
+	uint64_t at = variant->param_at ?: AT_PARAM;
+	void *data = tiny_ptr(&self->vm, TINY_DATA);
+	struct tiny_totals after;
+
+	poke(&variant->poke, &attr, &param);
+	put(&self->vm, param.attr_addr, &attr, sizeof(attr));
+	put(&self->vm, at, &param, sizeof(param));
+	memcpy(self->copy, data, TINY_DATA_SIZE);
+
+	EXPECT_CALL(variant->error,
+		    tiny_call_gpa(self->v, KVM_PERF_OP_OPEN, at, 0));
+	EXPECT_EQ(0, memcmp(self->copy, data, TINY_DATA_SIZE));
+	ASSERT_EQ(0, tiny_totals_read(&after));
+	EXPECT_EQ(0, memcmp(&self->opened, &after, sizeof(after)));
+	EXPECT_CALL(-KVM_ENOENT, id_call(self->v, KVM_PERF_OP_READ, 1));
+	EXPECT_TRUE(neighbour_counts(self->v));
+
+	/* and the same OPEN, mended, succeeds: that was all that was wrong */
+	EXPECT_CALL(0, open_event(self->v, 1, 0));
+}
+
+/* -------------------------------------------- what takes more than one call */
+
+FIXTURE(limit) {
+	struct tiny_vm vm;
+	struct tiny_vcpu *v, *other;
+	struct tiny_totals before;
+	struct limits limits;
+};
+
+FIXTURE_SETUP(limit)
+{
+	ASSERT_EQ(0, tiny_totals_read(&self->before));
+	ASSERT_EQ(0, tiny_vm_create(&self->vm, 2));
+	self->v = &self->vm.vcpu[0];
+	self->other = &self->vm.vcpu[1];
+	self->limits = limits_read(self->v);
+	if (!host_has_pmu(self->v)) {
+		tiny_vm_destroy(&self->vm);
+		SKIP(return, "the host has no hardware PMU");
+	}
+}
+
+FIXTURE_TEARDOWN(limit)
+{
+	tiny_vm_destroy(&self->vm);
+	EXPECT_TRUE(tiny_totals_wait(&self->before));
+}
+
+TEST_F(limit, events)
+{
+	int i, events = self->limits.events;
+	struct tiny_totals full, after;
+
+	ASSERT_GE(KVM_PERF_EVENTS_MAX, events);
+	for (i = 0; i < events; i++)
+		ASSERT_CALL(0, open_event(self->v, i, 0));
+	ASSERT_EQ(0, tiny_totals_read(&full));
+	EXPECT_EQ(self->before.events + events, full.events);
+	EXPECT_CALL(-KVM_ENOSPC, open_event(self->v, events, 0));
+	ASSERT_EQ(0, tiny_totals_read(&after));
+	EXPECT_EQ(0, memcmp(&full, &after, sizeof(after)));
+	/* the limit is the vCPU's, so another has its own */
+	EXPECT_CALL(0, open_event(self->other, events, 0));
+	/* and is given back */
+	EXPECT_CALL(0, id_call(self->v, KVM_PERF_OP_CLOSE, 0));
+	EXPECT_CALL(0, open_event(self->v, 0, 0));
+	EXPECT_CALL(-KVM_ENOSPC, open_event(self->v, events + 1, 0));
+}
+
+/* Two events on a page pin it once, and the last one gives it back. */
+TEST_F(limit, shared_page)
+{
+	struct guest_perf_event_param param = {
+		.attr_addr = AT_ATTR, .guest_event_addr = AT_EVENT(1) + 64,
+		.id = 2, .event_size = KVM_PERF_EVENT_SIZE,
+	};
+	struct tiny_totals one, two;
+
+	ASSERT_CALL(0, open_event(self->v, 1, 0));
+	ASSERT_EQ(0, tiny_totals_read(&one));
+	memcpy(tiny_ptr(&self->vm, AT_PARAM), &param, sizeof(param));
+	ASSERT_CALL(0, tiny_call_gpa(self->v, KVM_PERF_OP_OPEN, AT_PARAM, 0));
+	ASSERT_EQ(0, tiny_totals_read(&two));
+	EXPECT_EQ(one.pages, two.pages);
+	ASSERT_CALL(0, id_call(self->v, KVM_PERF_OP_CLOSE, 1));
+	ASSERT_EQ(0, tiny_totals_read(&two));
+	EXPECT_EQ(one.pages, two.pages);
+	ASSERT_CALL(0, id_call(self->v, KVM_PERF_OP_CLOSE, 2));
+	ASSERT_EQ(0, tiny_totals_read(&two));
+	EXPECT_EQ(one.pages - 1, two.pages);
+}
+
+/* An id is the VM's: taken by one vCPU it is taken for all. */
+TEST_F(limit, id_of_other_vcpu)
+{
+	ASSERT_CALL(0, open_event(self->other, 1, 0));
+	EXPECT_CALL(-KVM_EEXIST, open_event(self->v, 1, 0));
+	ASSERT_CALL(0, id_call(self->other, KVM_PERF_OP_CLOSE, 1));
+	EXPECT_CALL(0, open_event(self->v, 1, 0));
+}
+
+/* The shortest period that the host says, and one less. */
+TEST_F(limit, period)
+{
+	uint64_t min = self->limits.min_period;
+
+	ASSERT_LT(1, min);
+	EXPECT_CALL(-KVM_EINVAL, open_event(self->v, 1, min - 1));
+	EXPECT_CALL(0, open_event(self->v, 1, min));
+	EXPECT_CALL(0, open_event(self->v, 2, INT64_MAX));
+}
+
+/* The largest and the smallest of what is right. */
+TEST_F(limit, extremes)
+{
+	struct guest_perf_event_param param = {
+		.attr_addr = AT_ATTR + END - sizeof(struct guest_perf_attr),
+		.guest_event_addr = AT_EVENT(1) + END - KVM_PERF_EVENT_SIZE,
+		.id = INT32_MAX, .event_size = KVM_PERF_EVENT_SIZE,
+	};
+	uint64_t at = AT_PARAM + END - sizeof(param);
+	struct guest_perf_attr attr = attr_instructions(0);
+
+	attr.size = 0;
+	memcpy(tiny_ptr(&self->vm, param.attr_addr), &attr, sizeof(attr));
+	memcpy(tiny_ptr(&self->vm, at), &param, sizeof(param));
+	EXPECT_CALL(0, tiny_call_gpa(self->v, KVM_PERF_OP_OPEN, at, 0));
+	EXPECT_CALL(0, id_call(self->v, KVM_PERF_OP_CLOSE, INT32_MAX));
+
+	/* what is only read may lie where it can't be written */
+	param.attr_addr = TINY_ROM;
+	memcpy(tiny_ptr(&self->vm, TINY_ROM), &attr, sizeof(attr));
+	memcpy(tiny_ptr(&self->vm, TINY_ROM + TINY_PAGE), &param, sizeof(param));
+	EXPECT_CALL(0, tiny_call_gpa(self->v, KVM_PERF_OP_OPEN,
+				     TINY_ROM + TINY_PAGE, 0));
+	EXPECT_CALL(0, id_call(self->v, KVM_PERF_OP_CLOSE, INT32_MAX));
+}
+
+TEST_F(limit, pages)
+{
+	char value[16];
+	long max, most;
+
+	/* 64 events of each vCPU, each on a page, and the heads */
+	most = 2 * (self->limits.events + 1);
+	ASSERT_EQ(0, tiny_param_read("max_pages", value, sizeof(value)));
+	max = atol(value);
+	if (max >= most)
+		SKIP(return, "max_pages is %ld: more than two vCPUs can use",
+		     max);
+	for (most = 0; most < max; most++)
+		ASSERT_CALL(0, open_event(self->v, most, 0));
+	EXPECT_CALL(-KVM_ENOSPC, open_event(self->v, most, 0));
+	EXPECT_CALL(-KVM_ENOSPC, tiny_call_gpa(self->v, KVM_PERF_OP_ATTACH,
+					       AT_HEAD(0), 0));
+}
+
+TEST_HARNESS_MAIN

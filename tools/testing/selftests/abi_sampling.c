@@ -1,0 +1,317 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Overflows and NMIs of the ABI: how many, in which order they are announced,
+ * and that none is lost, with a guest that has nothing but an NMI handler.
+ */
+
+#include "tiny_test.h"
+
+#define TURNS		1000000ull
+#define OWN		(TURNS * TINY_SPIN_INSNS)
+#define OVERFLOWS	20
+#define PERIOD		(OWN / OVERFLOWS)
+
+FIXTURE(sampling) {
+	struct tiny_vm vm;
+	struct tiny_vcpu *v, *other;
+	struct guest_perf_event *e;
+	struct guest_perf_page *head;
+	struct tiny_totals before;
+};
+
+FIXTURE_SETUP(sampling)
+{
+	ASSERT_EQ(0, tiny_totals_read(&self->before));
+	ASSERT_EQ(0, tiny_vm_create(&self->vm, 2));
+	self->v = &self->vm.vcpu[0];
+	self->other = &self->vm.vcpu[1];
+	self->e = event_at(&self->vm, 0);
+	self->head = head_at(&self->vm, 0);
+	if (!host_has_pmu(self->v)) {
+		tiny_vm_destroy(&self->vm);
+		SKIP(return, "the host has no hardware PMU");
+	}
+	ASSERT_LE(limits_read(self->v).min_period, PERIOD);
+}
+
+FIXTURE_TEARDOWN(sampling)
+{
+	tiny_vm_destroy(&self->vm);
+	EXPECT_TRUE(tiny_totals_wait(&self->before));
+}
+
+/* enable, run the loop, disable */
+static int64_t measure(struct tiny_vcpu *v, int id, uint64_t turns)
+{
+	int64_t ret = id_call(v, KVM_PERF_OP_ENABLE, id);
+
+	if (!ret)
+		ret = tiny_spin(v, turns);
+	if (!ret)
+		ret = id_call(v, KVM_PERF_OP_DISABLE, id);
+	return ret;
+}
+
+/* What the handler takes is what there was: none lost, none twice. */
+TEST_F(sampling, taken)
+{
+	uint64_t taken;
+
+	ASSERT_CALL(0, open_event(self->v, 0, PERIOD));
+	self->v->cpu->take = AT_EVENT(0);
+	ASSERT_CALL(0, measure(self->v, 0, TURNS));
+	/* an NMI may still be on its way at the disable */
+	ASSERT_EQ(0, tiny_spin(self->v, 1));
+	taken = self->v->cpu->taken + self->e->overflows;
+	EXPECT_EQ(self->e->count / PERIOD, taken);
+	EXPECT_LT(0, self->v->cpu->nmis);
+	EXPECT_GE(taken, self->v->cpu->nmis);
+}
+
+/* Without anyone taking them they add up. */
+TEST_F(sampling, add_up)
+{
+	ASSERT_CALL(0, open_event(self->v, 0, PERIOD));
+	ASSERT_CALL(0, measure(self->v, 0, TURNS));
+	EXPECT_EQ(self->e->count / PERIOD, self->e->overflows);
+	/* and are the guest's to reset */
+	self->e->overflows = 0;
+	ASSERT_CALL(0, id_call(self->v, KVM_PERF_OP_READ, 0));
+	EXPECT_EQ(0, self->e->overflows);
+}
+
+TEST_F(sampling, page)
+{
+	ASSERT_CALL(0, tiny_call_gpa(self->v, KVM_PERF_OP_ATTACH, AT_HEAD(0), 0));
+	ASSERT_CALL(0, open_event(self->v, 0, PERIOD));
+	ASSERT_CALL(0, open_event(self->v, 1, 0));
+	ASSERT_CALL(0, measure(self->v, 0, TURNS));
+	EXPECT_EQ(1ull << 0, self->head->pending);
+	EXPECT_LE(self->v->cpu->nmis, self->head->nmis);
+	EXPECT_LT(0, self->v->cpu->nmis);
+	/* the last of them came after OVERFLOWS periods, whole */
+	EXPECT_LE(OVERFLOWS * PERIOD, self->e->count_at_overflow);
+	EXPECT_GE(self->e->count, self->e->count_at_overflow);
+	EXPECT_GT(self->e->overflows * PERIOD + PERIOD,
+		  self->e->count_at_overflow);
+}
+
+/* The bit is that of the id modulo 64. */
+TEST_F(sampling, pending_bit)
+{
+	struct guest_perf_attr attr = attr_instructions(PERIOD);
+	struct guest_perf_event_param param = {
+		.attr_addr = AT_ATTR, .guest_event_addr = AT_EVENT(0),
+		.id = 64 * 1000 + 37, .event_size = KVM_PERF_EVENT_SIZE,
+	};
+
+	memcpy(tiny_ptr(&self->vm, AT_ATTR), &attr, sizeof(attr));
+	memcpy(tiny_ptr(&self->vm, AT_PARAM), &param, sizeof(param));
+	ASSERT_CALL(0, tiny_call_gpa(self->v, KVM_PERF_OP_ATTACH, AT_HEAD(0), 0));
+	ASSERT_CALL(0, tiny_call_gpa(self->v, KVM_PERF_OP_OPEN, AT_PARAM, 0));
+	ASSERT_CALL(0, measure(self->v, param.id, TURNS));
+	EXPECT_EQ(1ull << 37, self->head->pending);
+}
+
+/* The NMI goes to the vCPU that owns the event, and to no other. */
+TEST_F(sampling, own_vcpu)
+{
+	ASSERT_CALL(0, tiny_call_gpa(self->v, KVM_PERF_OP_ATTACH, AT_HEAD(0), 0));
+	ASSERT_CALL(0, tiny_call_gpa(self->other, KVM_PERF_OP_ATTACH,
+				     AT_HEAD(1), 0));
+	ASSERT_CALL(0, open_event(self->other, 1, PERIOD));
+	ASSERT_CALL(0, measure(self->other, 1, TURNS));
+	ASSERT_EQ(0, tiny_spin(self->v, TURNS));
+	EXPECT_EQ(0, self->v->cpu->nmis);
+	EXPECT_EQ(0, self->head->nmis);
+	EXPECT_EQ(0, self->head->pending);
+	EXPECT_LT(0, self->other->cpu->nmis);
+	EXPECT_EQ(1ull << 1, head_at(&self->vm, 1)->pending);
+}
+
+/* A disabled event overflows no more; its period's rest is not forgotten. */
+TEST_F(sampling, stop)
+{
+	uint32_t overflows;
+	uint64_t nmis;
+
+	ASSERT_CALL(0, open_event(self->v, 0, PERIOD));
+	ASSERT_CALL(0, measure(self->v, 0, TURNS));
+	ASSERT_EQ(0, tiny_spin(self->v, 1));
+	overflows = self->e->overflows;
+	nmis = self->v->cpu->nmis;
+	ASSERT_EQ(0, tiny_spin(self->v, TURNS));
+	ASSERT_CALL(0, id_call(self->v, KVM_PERF_OP_READ, 0));
+	EXPECT_EQ(overflows, self->e->overflows);
+	EXPECT_EQ(nmis, self->v->cpu->nmis);
+}
+
+/* In a batch ENABLE takes how much is left of the first period. */
+TEST_F(sampling, left)
+{
+	struct guest_perf_op *op = batch_at(&self->vm);
+	const uint64_t left = PERIOD / 4;
+
+	*op = (struct guest_perf_op){
+		.op = KVM_PERF_OP_ENABLE, .id = 0, .arg = left,
+	};
+	ASSERT_CALL(0, open_event(self->v, 0, PERIOD));
+	ASSERT_CALL(1, tiny_call_gpa(self->v, KVM_PERF_OP_BATCH, AT_BATCH, 1));
+	ASSERT_EQ(0, op->result);
+	/* half a period: enough for the rest, not for a whole one */
+	ASSERT_EQ(0, tiny_spin(self->v, PERIOD / 2 / TINY_SPIN_INSNS));
+	ASSERT_CALL(0, id_call(self->v, KVM_PERF_OP_READ, 0));
+	EXPECT_EQ(1, self->e->overflows);
+	EXPECT_LE(left, self->e->count_at_overflow);
+	EXPECT_GT(PERIOD / 2 + TINY_AROUND, self->e->count_at_overflow);
+	/* after it, whole ones */
+	ASSERT_EQ(0, tiny_spin(self->v, TURNS));
+	ASSERT_CALL(0, id_call(self->v, KVM_PERF_OP_DISABLE, 0));
+	EXPECT_EQ(1 + (self->e->count - left) / PERIOD, self->e->overflows);
+}
+
+/* .period is the next sampling period, from the next ENABLE or overflow on. */
+TEST_F(sampling, next_period)
+{
+	uint32_t overflows;
+	uint64_t count;
+
+	ASSERT_CALL(0, open_event(self->v, 0, PERIOD));
+	ASSERT_CALL(0, measure(self->v, 0, TURNS));
+	overflows = self->e->overflows;
+	count = self->e->count;
+
+	self->e->period = 2 * PERIOD;
+	ASSERT_CALL(0, measure(self->v, 0, TURNS));
+	EXPECT_EQ((self->e->count - count) / (2 * PERIOD),
+		  self->e->overflows - overflows);
+	EXPECT_EQ(0, self->e->flags & KVM_PERF_EVENT_STRETCHED);
+
+	/* while it counts */
+	ASSERT_CALL(0, id_call(self->v, KVM_PERF_OP_ENABLE, 0));
+	overflows = self->e->overflows;
+	self->e->period = PERIOD;
+	ASSERT_EQ(0, tiny_spin(self->v, TURNS));
+	ASSERT_CALL(0, id_call(self->v, KVM_PERF_OP_DISABLE, 0));
+	/* the first was still the long one */
+	EXPECT_LE(OVERFLOWS - 2, self->e->overflows - overflows);
+	EXPECT_GE(OVERFLOWS, self->e->overflows - overflows);
+}
+
+/*
+ * A period below the limit written into the page is not a way around the limit:
+ * the host uses a longer one, and says so. A few overflows, so that it is the
+ * limit of the period that is met, and not that of their rate.
+ */
+TEST_F(sampling, period_below_limit)
+{
+	const uint32_t min = limits_read(self->v).min_period;
+
+	ASSERT_CALL(0, open_event(self->v, 0, PERIOD));
+	self->e->period = 1;
+	ASSERT_CALL(0, measure(self->v, 0, 10 * min / TINY_SPIN_INSNS));
+	EXPECT_GE(self->e->count / min, self->e->overflows);
+	EXPECT_LT(0, self->e->overflows);
+	EXPECT_EQ(KVM_PERF_EVENT_STRETCHED,
+		  self->e->flags & KVM_PERF_EVENT_STRETCHED);
+}
+
+/*
+ * More overflows than the host wants to have: it lets the periods grow, says
+ * so, and counts on. When it is quiet again they shrink.
+ */
+TEST_F(sampling, stretched)
+{
+	const uint32_t min = limits_read(self->v).min_period;
+	uint64_t count;
+	int i;
+
+	ASSERT_CALL(0, open_event(self->v, 0, min));
+	ASSERT_CALL(0, measure(self->v, 0, 100 * TURNS));
+	EXPECT_LE(100 * OWN, self->e->count);
+	EXPECT_EQ(self->e->time_enabled, self->e->time_running);
+	EXPECT_GT(self->e->count / min, self->e->overflows);
+	EXPECT_EQ(KVM_PERF_EVENT_STRETCHED,
+		  self->e->flags & KVM_PERF_EVENT_STRETCHED);
+
+	self->e->period = OWN;
+	for (i = 0; i < 20 && self->e->flags; i++)
+		ASSERT_CALL(0, measure(self->v, 0, 100 * TURNS));
+	EXPECT_EQ(0, self->e->flags);
+	count = self->e->count;
+	self->e->overflows = 0;
+	ASSERT_CALL(0, measure(self->v, 0, 100 * TURNS));
+	EXPECT_EQ((self->e->count - count) / OWN, self->e->overflows);
+}
+
+/* Nonsense in the memory that both share hurts nobody but the guest. */
+TEST_F(sampling, scribble)
+{
+	uint64_t count;
+
+	ASSERT_CALL(0, tiny_call_gpa(self->v, KVM_PERF_OP_ATTACH, AT_HEAD(0), 0));
+	ASSERT_CALL(0, open_event(self->v, 0, PERIOD));
+	ASSERT_CALL(0, measure(self->v, 0, TURNS));
+	count = self->e->count;
+	memset(self->e, 0xff, sizeof(*self->e));
+	self->e->period = 0;
+	memset(self->head, 0xff, TINY_PAGE);
+	ASSERT_CALL(0, measure(self->v, 0, TURNS));
+	EXPECT_LE(count + OWN, self->e->count);
+	EXPECT_GT(count + OWN + PERIOD, self->e->count);
+	EXPECT_EQ(KVM_PERF_STATE_OFF, self->e->state);
+	EXPECT_EQ(0, self->e->sequence & 1);
+	EXPECT_EQ(self->e->time_enabled, self->e->time_running);
+}
+
+/* An event that only counts never overflows. */
+TEST_F(sampling, counts_only)
+{
+	ASSERT_CALL(0, tiny_call_gpa(self->v, KVM_PERF_OP_ATTACH, AT_HEAD(0), 0));
+	ASSERT_CALL(0, open_event(self->v, 0, 0));
+	ASSERT_CALL(0, measure(self->v, 0, 10 * TURNS));
+	EXPECT_EQ(0, self->e->overflows);
+	EXPECT_EQ(0, self->v->cpu->nmis);
+	EXPECT_EQ(0, self->head->nmis);
+}
+
+/* Two that sample at once: each has all of its own overflows. */
+TEST_F(sampling, two)
+{
+	struct guest_perf_event *e1 = event_at(&self->vm, 1);
+
+	if (limits_read(self->v).counters == 1)
+		SKIP(return, "one counter only");
+	ASSERT_CALL(0, tiny_call_gpa(self->v, KVM_PERF_OP_ATTACH, AT_HEAD(0), 0));
+	ASSERT_CALL(0, open_event(self->v, 0, PERIOD));
+	ASSERT_CALL(0, open_event(self->v, 1, PERIOD / 3));
+	ASSERT_CALL(0, id_call(self->v, KVM_PERF_OP_ENABLE, 0));
+	ASSERT_CALL(0, id_call(self->v, KVM_PERF_OP_ENABLE, 1));
+	ASSERT_EQ(0, tiny_spin(self->v, TURNS));
+	ASSERT_CALL(0, id_call(self->v, KVM_PERF_OP_DISABLE, 1));
+	ASSERT_CALL(0, id_call(self->v, KVM_PERF_OP_DISABLE, 0));
+	EXPECT_EQ(self->e->count / PERIOD, self->e->overflows);
+	EXPECT_EQ(e1->count / (PERIOD / 3), e1->overflows);
+	EXPECT_EQ(3, self->head->pending);
+	EXPECT_GE(self->e->overflows + e1->overflows, self->v->cpu->nmis);
+}
+
+/* The host's own clock for the vCPU: a software event needs no PMU. */
+TEST_F(sampling, software)
+{
+	struct guest_perf_attr attr = {
+		.type = KVM_PERF_TYPE_SOFTWARE, .config = 0,
+		.sample_period = 1000000,
+	};
+
+	memset(self->e, 0, sizeof(*self->e));
+	ASSERT_CALL(0, open_attr(self->v, 0, KVM_PERF_EVENT_SIZE, &attr));
+	self->v->cpu->take = AT_EVENT(0);
+	ASSERT_CALL(0, measure(self->v, 0, 20 * TURNS));
+	EXPECT_LT(0, self->e->count);
+	EXPECT_LT(0, self->v->cpu->nmis);
+	EXPECT_LE(self->v->cpu->nmis,
+		  self->v->cpu->taken + self->e->overflows);
+}
+
+TEST_HARNESS_MAIN

@@ -1,0 +1,41 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+# A guest that is not to have the host's side, and one that meets none, see the
+# same: nothing. And where it is, it is seen: the test is one that can fail.
+. ./lib.sh
+
+module=${PVPERF_HOST_KO:-/lab/pvperf_host.ko}
+[ -f "$module" ] || tap_skip_all "no $module"
+lsmod | grep -q '^pvperf_host ' || insmod "$module"
+
+./abi_absent > /dev/null 2>&1
+tap $((! $?)) "with the module the test of its absence fails"
+rmmod pvperf_host
+tap $? "unload"
+program "without the module" ./abi_absent
+insmod "$module" access=unavailable
+tap $? "load with access=unavailable"
+program "access=unavailable" ./abi_absent
+rmmod pvperf_host
+
+# Parameters out of their range are refused, by name.
+for bad in access=everyone max_events=0 max_events=65 max_pages=0 \
+	   min_period=0 min_period=99; do
+	dmesg -c > /dev/null
+	if insmod "$module" "$bad" 2> /dev/null; then
+		rmmod pvperf_host
+		tap 1 "$bad is refused" "it loaded"
+	else
+		dmesg | grep 'pvperf_host: ' | grep -q "${bad%%=*}=${bad#*=}"
+		tap $? "$bad is refused, and named" "$(dmesg | tail -n 1)"
+	fi
+done
+
+# Fewer pages than a guest would take: the limit that two vCPUs can reach.
+insmod "$module" max_pages=10
+program "max_pages=10" ./abi_open -t pages
+rmmod pvperf_host
+
+insmod "$module"
+tap $? "load again"
+tap_end

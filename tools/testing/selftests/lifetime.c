@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * How events end: by the guest's word, its reset, its death, a vCPU's move to
+ * another thread. In each case the host writes nothing any more, and has given
+ * everything back.
+ */
+
+#include "tiny_test.h"
+#include <pthread.h>
+
+#define TURNS		1000000ull
+#define PERIOD		(TURNS * TINY_SPIN_INSNS / 20)
+
+FIXTURE(lifetime) {
+	struct tiny_vm vm;
+	struct tiny_vcpu *v, *other;
+	struct tiny_totals before;
+	uint8_t *copy;
+};
+
+FIXTURE_SETUP(lifetime)
+{
+	self->copy = malloc(TINY_DATA_SIZE);
+	ASSERT_NE(NULL, self->copy);
+	ASSERT_EQ(0, tiny_totals_read(&self->before));
+	ASSERT_EQ(0, tiny_vm_create(&self->vm, 2));
+	self->v = &self->vm.vcpu[0];
+	self->other = &self->vm.vcpu[1];
+	if (!host_has_pmu(self->v)) {
+		tiny_vm_destroy(&self->vm);
+		SKIP(return, "the host has no hardware PMU");
+	}
+	ASSERT_CALL(0, tiny_call_gpa(self->v, KVM_PERF_OP_ATTACH, AT_HEAD(0), 0));
+	ASSERT_CALL(0, open_event(self->v, 0, PERIOD));
+	ASSERT_CALL(0, open_event(self->v, 1, 0));
+	ASSERT_CALL(0, id_call(self->v, KVM_PERF_OP_ENABLE, 0));
+	ASSERT_CALL(0, id_call(self->v, KVM_PERF_OP_ENABLE, 1));
+	ASSERT_EQ(0, tiny_spin(self->v, TURNS));
+	ASSERT_LT(0, head_at(&self->vm, 0)->nmis);
+}
+
+FIXTURE_TEARDOWN(lifetime)
+{
+	tiny_vm_destroy(&self->vm);
+	EXPECT_TRUE(tiny_totals_wait(&self->before));
+	free(self->copy);
+}
+
+/* The guest runs on, long enough for many overflows; nobody writes. */
+static bool untouched(struct tiny_vcpu *v, uint8_t *copy)
+{
+	void *data = tiny_ptr(v->vm, TINY_DATA);
+
+	memset(data, CANARY, TINY_DATA_SIZE);
+	memcpy(copy, data, TINY_DATA_SIZE);
+	if (tiny_spin(v, 5 * TURNS))
+		return false;
+	return !memcmp(copy, data, TINY_DATA_SIZE);
+}
+
+/* The first period after the events are gone brings no NMI either. */
+static bool silent(struct tiny_vcpu *v)
+{
+	uint64_t nmis;
+
+	if (tiny_spin(v, 1))
+		return false;
+	nmis = v->cpu->nmis;
+	return !tiny_spin(v, 5 * TURNS) && v->cpu->nmis == nmis;
+}
+
+TEST_F(lifetime, close)
+{
+	ASSERT_CALL(0, id_call(self->v, KVM_PERF_OP_CLOSE, 0));
+	ASSERT_CALL(0, id_call(self->v, KVM_PERF_OP_CLOSE, 1));
+	EXPECT_TRUE(untouched(self->v, self->copy));
+	EXPECT_TRUE(silent(self->v));
+}
+
+TEST_F(lifetime, detach)
+{
+	ASSERT_CALL(0, tiny_call(self->v, KVM_PERF_OP_DETACH, 0, 0, 0));
+	EXPECT_TRUE(untouched(self->v, self->copy));
+	EXPECT_TRUE(silent(self->v));
+}
+
+/* RESET by one vCPU, while the other is running. */
+TEST_F(lifetime, reset_running)
+{
+	struct kvm_regs regs = { 0 };
+	struct tiny_totals totals;
+	int tries;
+
+	self->v->cpu->stop = 0;
+	self->v->cpu->started = 0;
+	tiny_vcpu_start(self->v, TINY_CODE_WAIT, &regs);
+	for (tries = 0; tries < 1000 && !*(volatile uint64_t *)
+	     &self->v->cpu->started; tries++)
+		usleep(1000);
+	EXPECT_CALL(0, tiny_call(self->other, KVM_PERF_OP_RESET, 0, 0, 0));
+	ASSERT_EQ(0, tiny_totals_read(&totals));
+	EXPECT_EQ(self->before.events, totals.events);
+	EXPECT_EQ(self->before.pages, totals.pages);
+	memset(tiny_ptr(&self->vm, TINY_DATA), CANARY, TINY_DATA_SIZE);
+	memcpy(self->copy, tiny_ptr(&self->vm, TINY_DATA), TINY_DATA_SIZE);
+	usleep(100000);
+	EXPECT_EQ(0, memcmp(self->copy, tiny_ptr(&self->vm, TINY_DATA),
+			    TINY_DATA_SIZE));
+	*(volatile uint64_t *)&self->v->cpu->stop = 1;
+	ASSERT_EQ(0, tiny_vcpu_wait(self->v, &regs));
+	EXPECT_CALL(-KVM_ENOENT, id_call(self->v, KVM_PERF_OP_READ, 0));
+}
+
+/* The vCPU is reset by userspace, as at a machine's reset. */
+TEST_F(lifetime, vcpu_reset)
+{
+	struct tiny_totals want = self->before;
+
+	ASSERT_CALL(0, open_event(self->other, 2, 0));
+	tiny_vcpu_reset(self->v);
+	tiny_vcpu_mode64(self->v);
+	EXPECT_TRUE(untouched(self->v, self->copy));
+	EXPECT_TRUE(silent(self->v));
+	EXPECT_CALL(-KVM_ENOENT, id_call(self->v, KVM_PERF_OP_READ, 0));
+	EXPECT_CALL(-KVM_ENOENT, id_call(self->v, KVM_PERF_OP_READ, 1));
+	/* only that vCPU's */
+	EXPECT_CALL(0, id_call(self->other, KVM_PERF_OP_READ, 2));
+	EXPECT_CALL(0, id_call(self->other, KVM_PERF_OP_CLOSE, 2));
+	want.vms++;
+	want.vcpus += 2;
+	EXPECT_TRUE(tiny_totals_wait(&want));
+	/* and it can start again */
+	EXPECT_CALL(0, open_event(self->v, 0, 0));
+}
+
+/* A reset of which the guest never speaks again gives everything back, too. */
+TEST_F(lifetime, vcpu_reset_silent)
+{
+	struct tiny_totals want = self->before;
+
+	tiny_vcpu_reset(self->v);
+	want.vms++;
+	want.vcpus++;
+	EXPECT_TRUE(tiny_totals_wait(&want));
+}
+
+/* The VM ends with everything open: the teardown looks at the totals. */
+TEST_F(lifetime, vm_end)
+{
+	struct tiny_totals totals;
+
+	ASSERT_EQ(0, tiny_totals_read(&totals));
+	EXPECT_EQ(self->before.vms + 1, totals.vms);
+	EXPECT_EQ(self->before.events + 2, totals.events);
+	EXPECT_EQ(self->before.pages + 3, totals.pages);
+}
+
+/* Two VMs have each their own ids, and their own counts. */
+TEST_F(lifetime, two_vms)
+{
+	struct tiny_vm second;
+	struct tiny_vcpu *w;
+	uint64_t count;
+
+	ASSERT_EQ(0, tiny_vm_create(&second, 1));
+	w = &second.vcpu[0];
+	EXPECT_CALL(-KVM_ENOENT, id_call(w, KVM_PERF_OP_READ, 0));
+	EXPECT_CALL(-KVM_ENOENT, id_call(w, KVM_PERF_OP_CLOSE, 1));
+	EXPECT_CALL(0, open_event(w, 1, 0));
+	EXPECT_CALL(0, id_call(w, KVM_PERF_OP_ENABLE, 1));
+
+	ASSERT_CALL(0, id_call(self->v, KVM_PERF_OP_READ, 1));
+	count = event_at(&self->vm, 1)->count;
+	EXPECT_EQ(0, tiny_spin(w, TURNS));
+	EXPECT_CALL(0, id_call(w, KVM_PERF_OP_READ, 1));
+	EXPECT_TRUE(counted(event_at(&second, 1)->count, TURNS));
+	ASSERT_CALL(0, id_call(self->v, KVM_PERF_OP_READ, 1));
+	EXPECT_GE(count + TINY_AROUND, event_at(&self->vm, 1)->count);
+
+	/* the end of one, or its RESET, is not the other's */
+	EXPECT_CALL(0, tiny_call(w, KVM_PERF_OP_RESET, 0, 0, 0));
+	EXPECT_CALL(0, id_call(self->v, KVM_PERF_OP_READ, 1));
+	tiny_vm_destroy(&second);
+	EXPECT_CALL(0, id_call(self->v, KVM_PERF_OP_READ, 1));
+}
+
+static int64_t here(struct tiny_vcpu *v, enum tiny_code code, uint64_t rbx,
+		    uint64_t rcx)
+{
+	struct kvm_regs r = { .rax = KVM_PERF_OP, .rbx = rbx, .rcx = rcx };
+
+	return tiny_vcpu_exec_here(v, code, &r) ? TINY_BROKEN : (int64_t)r.rax;
+}
+
+/* Another thread takes the vCPU over: its next call moves the events along. */
+TEST_F(lifetime, other_thread)
+{
+	struct guest_perf_event *e = event_at(&self->vm, 1);
+	uint64_t count;
+
+	ASSERT_CALL(0, id_call(self->v, KVM_PERF_OP_DISABLE, 0));
+	ASSERT_CALL(0, here(self->v, TINY_CODE_CALL, KVM_PERF_OP_READ, 1));
+	count = e->count;
+	ASSERT_NE(TINY_BROKEN, here(self->v, TINY_CODE_SPIN, 0, TURNS));
+	ASSERT_CALL(0, here(self->v, TINY_CODE_CALL, KVM_PERF_OP_READ, 1));
+	EXPECT_TRUE(counted(e->count - count, TURNS)) {
+		TH_LOG("%llu", (unsigned long long)(e->count - count));
+	}
+	EXPECT_EQ(KVM_PERF_STATE_COUNTING, e->state);
+	/* and back */
+	ASSERT_CALL(0, id_call(self->v, KVM_PERF_OP_READ, 1));
+	count = e->count;
+	ASSERT_EQ(0, tiny_spin(self->v, TURNS));
+	ASSERT_CALL(0, id_call(self->v, KVM_PERF_OP_READ, 1));
+	EXPECT_TRUE(counted(e->count - count, TURNS));
+}
+
+/* Without a call in between a count may be short, but then it says so. */
+TEST_F(lifetime, other_thread_unseen)
+{
+	struct guest_perf_event *e = event_at(&self->vm, 1), old;
+
+	ASSERT_CALL(0, id_call(self->v, KVM_PERF_OP_DISABLE, 0));
+	ASSERT_CALL(0, id_call(self->v, KVM_PERF_OP_READ, 1));
+	old = *e;
+	ASSERT_EQ(0, tiny_spin(self->v, TURNS));
+	ASSERT_NE(TINY_BROKEN, here(self->v, TINY_CODE_SPIN, 0, TURNS));
+	ASSERT_CALL(0, here(self->v, TINY_CODE_CALL, KVM_PERF_OP_READ, 1));
+	EXPECT_TRUE(counted(e->count - old.count, 2 * TURNS) ||
+		    e->time_running - old.time_running <
+		    e->time_enabled - old.time_enabled) {
+		TH_LOG("%llu of %llu, %llu of %llu ns",
+		       (unsigned long long)(e->count - old.count),
+		       2 * TURNS * TINY_SPIN_INSNS,
+		       (unsigned long long)(e->time_running - old.time_running),
+		       (unsigned long long)(e->time_enabled - old.time_enabled));
+	}
+}
+
+TEST_HARNESS_MAIN
