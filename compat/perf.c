@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What the guest module needs from perf core and core doesn't give to modules.
+ * Calls perf core and pvperf_symbol(), knows nothing of slots, pages or
+ * hypercalls. The invariant: whoever cannot be served by this kernel is refused
+ * at load, never later.
+ */
+#define pr_fmt(fmt) "pvperf_guest: " fmt
+
+#include <linux/err.h>
+#include <linux/module.h>
+#include <linux/slab.h>
+#include <linux/static_call.h>
+#include "perf.h"
+#include "symbol.h"
+
+static int pvperf_compat_no_overflow(struct perf_event *event,
+				     struct perf_sample_data *data,
+				     struct pt_regs *regs)
+{
+	return 0;
+}
+
+/* A static call is a direct one, which IBT lets pass: see symbol.h. */
+DEFINE_STATIC_CALL(pvperf_overflow, pvperf_compat_no_overflow);
+
+int pvperf_compat_overflow_nmi(struct perf_event *event,
+			       struct perf_sample_data *data,
+			       struct pt_regs *regs)
+{
+	return static_call(pvperf_overflow)(event, data, regs);
+}
+
+/*
+ * Up to 6.1 (known by the capability, whose bit later got another meaning)
+ * contexts of tasks go on to use a struct pmu after it was unregistered: its
+ * disable count and its enable and disable functions. So there it is never
+ * freed, and gets back what it needs: a count, and core's own empty functions.
+ */
+#ifdef PERF_PMU_CAP_HETEROGENEOUS_CPUS
+
+struct pvperf_compat_pmu {
+	struct pmu pmu;
+	int __percpu *disable_count;	/* for after the end */
+};
+
+static void (*pvperf_compat_nop)(struct pmu *pmu);
+
+static int pvperf_compat_pmu_init(void)
+{
+	pvperf_compat_nop = (void *)pvperf_symbol("perf_pmu_nop_void");
+	return pvperf_compat_nop ? 0 : -ENOENT;
+}
+
+static struct pmu *pvperf_compat_pmu_alloc(void)
+{
+	struct pvperf_compat_pmu *c = kzalloc(sizeof(*c), GFP_KERNEL);
+
+	if (!c)
+		return NULL;
+	c->disable_count = alloc_percpu(int);
+	if (c->disable_count)
+		return &c->pmu;
+	kfree(c);
+	return NULL;
+}
+
+/* Without it only one PMU ever may have the tasks' hardware context. */
+static void pvperf_compat_pmu_prepare(struct pmu *pmu)
+{
+	pmu->capabilities |= PERF_PMU_CAP_HETEROGENEOUS_CPUS;
+}
+
+static void pvperf_compat_pmu_free(struct pmu *pmu)
+{
+	struct pvperf_compat_pmu *c = container_of(pmu, typeof(*c), pmu);
+
+	free_percpu(c->disable_count);
+	kfree(c);
+}
+
+static void pvperf_compat_pmu_leave(struct pmu *pmu)
+{
+	struct pvperf_compat_pmu *c = container_of(pmu, typeof(*c), pmu);
+
+	pmu->pmu_disable_count = c->disable_count;
+	pmu->pmu_enable = pvperf_compat_nop;
+	pmu->pmu_disable = pvperf_compat_nop;
+	pmu->name = NULL;
+	pmu->attr_groups = NULL;
+}
+
+#else
+
+static int pvperf_compat_pmu_init(void)
+{
+	return 0;
+}
+
+static struct pmu *pvperf_compat_pmu_alloc(void)
+{
+	return kzalloc(sizeof(struct pmu), GFP_KERNEL);
+}
+
+static void pvperf_compat_pmu_prepare(struct pmu *pmu)
+{
+}
+
+static void pvperf_compat_pmu_free(struct pmu *pmu)
+{
+	kfree(pmu);
+}
+
+#define pvperf_compat_pmu_leave	pvperf_compat_pmu_free
+
+#endif
+
+struct pmu *pvperf_compat_pmu_register(const struct pmu *like, const char *name,
+				       int type)
+{
+	struct pmu *pmu = pvperf_compat_pmu_alloc();
+	int err;
+
+	if (!pmu)
+		return ERR_PTR(-ENOMEM);
+	*pmu = *like;
+	pvperf_compat_pmu_prepare(pmu);
+	err = perf_pmu_register(pmu, name, type);
+	if (!err)
+		return pmu;
+	pvperf_compat_pmu_free(pmu);
+	return ERR_PTR(err);
+}
+
+void pvperf_compat_pmu_unregister(struct pmu *pmu)
+{
+	perf_pmu_unregister(pmu);
+	pvperf_compat_pmu_leave(pmu);
+}
+
+int pvperf_compat_init(void)
+{
+	unsigned long overflow = pvperf_symbol("perf_event_overflow");
+
+	if (!overflow || pvperf_compat_pmu_init()) {
+		pr_err("this kernel hides a function of perf: not loaded\n");
+		return -ENOENT;
+	}
+	static_call_update(pvperf_overflow, (void *)overflow);
+	return 0;
+}

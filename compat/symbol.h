@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef _PVPERF_COMPAT_SYMBOL_H
+#define _PVPERF_COMPAT_SYMBOL_H
+
+/*
+ * The address of a kernel function that is not exported. kallsyms_lookup_name()
+ * has not been exported since 5.7, a kprobe still looks names up. Both modules
+ * use it, at load only. Keep in mind: with IBT the address lies behind the
+ * function's ENDBR (which ftrace wants to hear, and which a static call may
+ * call); an indirect call to it would fault.
+ */
+
+#include <linux/kprobes.h>
+
+/* Process context. 0: no such function, or none that can be probed. */
+static inline unsigned long pvperf_symbol(const char *name)
+{
+	struct kprobe kp = { .symbol_name = name };
+	unsigned long addr;
+
+	if (register_kprobe(&kp))
+		return 0;
+	addr = (unsigned long)kp.addr;
+	unregister_kprobe(&kp);
+	return addr;
+}
+
+#endif /* _PVPERF_COMPAT_SYMBOL_H */

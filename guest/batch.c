@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * From what the slots want and what the host has, the operations that make it
+ * so, and what comes of them. Calls event.h with the results and cpu.h about
+ * the host, knows no struct pmu. The invariant: .open and .on say what the host
+ * has done when the queued operations are done; a result that says otherwise
+ * corrects them.
+ */
+#include <linux/hardirq.h>
+#include <linux/lockdep.h>
+#include "batch.h"
+#include "caps.h"
+#include "cpu.h"
+#include "event.h"
+#include "hypercall.h"
+
+static void pvperf_batch_opened(struct pvperf_cpu *cpu, struct pvperf_slot *slot,
+				int result)
+{
+	slot->error = result;
+	if (!result)
+		return;
+	slot->open = slot->on = false;
+	/* Our ids, and not ours: what another kernel on this vCPU left behind. */
+	if (result == -KVM_EEXIST || result == -KVM_ENOSYS)
+		cpu->lost = true;
+	pvperf_event_unserved(cpu, slot);
+}
+
+static void pvperf_batch_enabled(struct pvperf_cpu *cpu, struct pvperf_slot *slot,
+				 int result)
+{
+	if (!result) {
+		pvperf_event_served(cpu, slot);
+		return;
+	}
+	slot->on = false;
+	if (slot->open && result == -KVM_ENOENT)
+		cpu->lost = true;
+	pvperf_event_unserved(cpu, slot);
+}
+
+static void pvperf_batch_result(struct pvperf_cpu *cpu,
+				const struct guest_perf_op *op)
+{
+	struct pvperf_slot *slot = &cpu->slot[op->id % PVPERF_SLOTS];
+	int result = READ_ONCE(op->result);
+
+	switch (op->op) {
+	case KVM_PERF_OP_OPEN:
+		pvperf_batch_opened(cpu, slot, result);
+		break;
+	case KVM_PERF_OP_ENABLE:
+		pvperf_batch_enabled(cpu, slot, result);
+		break;
+	case KVM_PERF_OP_DISABLE:
+		if (result)
+			cpu->lost = true;
+		else
+			pvperf_event_disabled(cpu, slot);
+		break;
+	case KVM_PERF_OP_READ:
+		if (result && slot->open)
+			cpu->lost = true;
+		else if (!result)
+			pvperf_event_synced(cpu, slot);
+		break;
+	}
+}
+
+/* A host that does less than all of a batch is not the one we think it is. */
+static void pvperf_batch_send(struct pvperf_cpu *cpu)
+{
+	struct guest_perf_page *page = &cpu->area->page;
+	int i, done, n = cpu->queued;
+
+	if (!n)
+		return;
+	cpu->queued = 0;
+	done = cpu->lost ? 0 : pvperf_call_batch(__pa(page->batch), n);
+	for (i = 0; i < done && i < n; i++)
+		pvperf_batch_result(cpu, &page->batch[i]);
+	if (done != n)
+		cpu->lost = true;
+}
+
+static void pvperf_batch_add(struct pvperf_cpu *cpu, u32 op, int s, u64 arg)
+{
+	struct guest_perf_page *page = &cpu->area->page;
+
+	if (cpu->queued >= pvperf_caps.batch)
+		pvperf_batch_send(cpu);
+	page->batch[cpu->queued++] = (struct guest_perf_op) {
+		.op = op,
+		.id = pvperf_cpu_id(cpu, &cpu->slot[s]),
+		.arg = arg,
+	};
+}
+
+/* The steps, in the order that lets one slot need several of them. */
+
+static void pvperf_batch_disable(struct pvperf_cpu *cpu, int s)
+{
+	struct pvperf_slot *slot = &cpu->slot[s];
+
+	if (!slot->on)
+		return;
+	if (pvperf_event_wanted(slot) && !slot->close && !slot->rearm)
+		return;
+	slot->rearm = false;
+	slot->on = false;
+	pvperf_batch_add(cpu, KVM_PERF_OP_DISABLE, s, 0);
+}
+
+static void pvperf_batch_close(struct pvperf_cpu *cpu, int s)
+{
+	struct pvperf_slot *slot = &cpu->slot[s];
+
+	if (slot->open && slot->close) {
+		slot->open = false;
+		pvperf_batch_add(cpu, KVM_PERF_OP_CLOSE, s, 0);
+	}
+	slot->close = false;
+}
+
+static u64 pvperf_batch_param(struct pvperf_cpu *cpu, int s)
+{
+	const struct pvperf_slot *slot = &cpu->slot[s];
+	struct pvperf_open *open = &cpu->area->open[s];
+
+	open->attr = (struct guest_perf_attr) {
+		.type = slot->key.type,
+		.size = sizeof(open->attr),
+		.config = slot->key.config,
+		.sample_period = slot->key.sampling ? pvperf_event_period(slot) : 0,
+		.flags = slot->key.flags | KVM_PERF_FLAG_DISABLED,
+	};
+	open->param = (struct guest_perf_event_param) {
+		.attr_addr = __pa(&open->attr),
+		.guest_event_addr = __pa(&cpu->area->event[s]),
+		.id = pvperf_cpu_id(cpu, slot),
+		.event_size = KVM_PERF_EVENT_SIZE,
+	};
+	return __pa(&open->param);
+}
+
+static void pvperf_batch_open(struct pvperf_cpu *cpu, int s)
+{
+	struct pvperf_slot *slot = &cpu->slot[s];
+
+	if (slot->open || !(slot->trial || pvperf_event_wanted(slot)))
+		return;
+	pvperf_event_restart(cpu, slot);
+	slot->open = true;
+	pvperf_batch_add(cpu, KVM_PERF_OP_OPEN, s, pvperf_batch_param(cpu, s));
+}
+
+static void pvperf_batch_enable(struct pvperf_cpu *cpu, int s)
+{
+	struct pvperf_slot *slot = &cpu->slot[s];
+
+	if (!slot->open || slot->on || !pvperf_event_wanted(slot))
+		return;
+	slot->on = true;
+	pvperf_batch_add(cpu, KVM_PERF_OP_ENABLE, s, pvperf_event_arm(cpu, slot));
+}
+
+static void pvperf_batch_read(struct pvperf_cpu *cpu, int s)
+{
+	if (cpu->slot[s].on)
+		pvperf_batch_add(cpu, KVM_PERF_OP_READ, s, 0);
+}
+
+static void pvperf_batch_each(struct pvperf_cpu *cpu, unsigned long slots,
+			      void (*step)(struct pvperf_cpu *cpu, int s))
+{
+	int s;
+
+	for_each_set_bit(s, &slots, PVPERF_SLOTS)
+		step(cpu, s);
+}
+
+static void pvperf_batch_reconcile(struct pvperf_cpu *cpu)
+{
+	unsigned long dirty = xchg(&cpu->dirty, 0);
+	unsigned long reading = cpu->reading;
+
+	cpu->reading = 0;
+	pvperf_batch_each(cpu, dirty, pvperf_batch_disable);
+	pvperf_batch_each(cpu, dirty, pvperf_batch_close);
+	pvperf_batch_each(cpu, dirty, pvperf_batch_open);
+	pvperf_batch_each(cpu, dirty, pvperf_batch_enable);
+	pvperf_batch_each(cpu, reading, pvperf_batch_read);
+	pvperf_batch_send(cpu);
+}
+
+static void pvperf_batch_unserved(struct pvperf_cpu *cpu, int s)
+{
+	pvperf_event_unserved(cpu, &cpu->slot[s]);
+}
+
+static void pvperf_batch_settle(struct pvperf_cpu *cpu)
+{
+	unsigned long leaving = cpu->leaving;
+	int s;
+
+	cpu->leaving = 0;
+	for_each_set_bit(s, &leaving, PVPERF_SLOTS)
+		pvperf_event_left(cpu, &cpu->slot[s]);
+}
+
+void pvperf_batch_flush(struct pvperf_cpu *cpu)
+{
+	int tries = 2;
+
+	lockdep_assert_irqs_disabled();
+	if (cpu->busy)
+		return;
+	cpu->busy = true;
+	/* Twice, as losing the host leaves everything to be done anew. */
+	while (tries-- && pvperf_cpu_serving(cpu)) {
+		pvperf_batch_reconcile(cpu);
+		if (!cpu->lost)
+			break;
+		pvperf_cpu_forget(cpu);
+	}
+	if (!cpu->attached)
+		pvperf_batch_each(cpu, cpu->dirty, pvperf_batch_unserved);
+	pvperf_batch_settle(cpu);
+	cpu->busy = false;
+}
+
+void pvperf_batch_kick(struct pvperf_cpu *cpu)
+{
+	if (in_nmi() || cpu->busy)
+		irq_work_queue(&cpu->work);
+	else if (!cpu->depth)
+		pvperf_batch_flush(cpu);
+}

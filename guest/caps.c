@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Is there a host side, and what can it do: CPUID, confirmed by one call. May
+ * call hypercall.h and nothing else of ours. Runs at load and whenever a host
+ * side was lost, in any context but NMI, so it prints nothing. The invariant:
+ * no hypercall before CPUID has shown all 12 bytes of the signature.
+ */
+#include <linux/kvm_para.h>
+#include <linux/minmax.h>
+#include <linux/string.h>
+#include "../compat/cpuid.h"
+#include "caps.h"
+#include "hypercall.h"
+
+#define PVPERF_CAPS_NEEDED	(KVM_PERF_FEATURE_PAGE | KVM_PERF_FEATURE_BATCH | \
+				 KVM_PERF_FEATURE_TIMES)
+
+struct pvperf_caps pvperf_caps;
+
+static bool pvperf_caps_signature(void)
+{
+	u32 max, sig[3];
+
+	cpuid(KVM_PERF_CPUID_BASE, &max, &sig[0], &sig[1], &sig[2]);
+	return !memcmp(sig, KVM_PERF_SIGNATURE, sizeof(sig)) &&
+	       max >= KVM_PERF_CPUID_MAX;
+}
+
+static const char *pvperf_caps_features(struct pvperf_caps *caps)
+{
+	u32 version, number, edx;
+
+	cpuid(KVM_PERF_CPUID_FEATURES, &version, &caps->features, &number, &edx);
+	if (KVM_PERF_ABI_MAJOR(version) != KVM_PERF_ABI_MAJOR(KVM_PERF_ABI_VERSION))
+		return "the host speaks another version";
+	if (number != KVM_PERF_OP)
+		return "the host uses another hypercall number";
+	if ((caps->features & PVPERF_CAPS_NEEDED) != PVPERF_CAPS_NEEDED)
+		return "the host lacks a feature";
+	return NULL;
+}
+
+static const char *pvperf_caps_limits(struct pvperf_caps *caps)
+{
+	cpuid(KVM_PERF_CPUID_LIMITS, &caps->events, &caps->batch,
+	      &caps->counters, &caps->min_period);
+	caps->events = min_t(u32, caps->events, KVM_PERF_EVENTS_MAX);
+	caps->batch = min_t(u32, caps->batch, KVM_PERF_BATCH_MAX);
+	return caps->events && caps->batch ? NULL : "the host allows no events";
+}
+
+const char *pvperf_caps_discover(void)
+{
+	struct pvperf_caps caps;
+	const char *why;
+
+	if (!kvm_para_available())
+		return "not a KVM guest";
+	if (!pvperf_caps_signature())
+		return "no pvperf at the host";
+	why = pvperf_caps_features(&caps) ?: pvperf_caps_limits(&caps);
+	if (why)
+		return why;
+	if (pvperf_call_probe() < 0)
+		return "the host does not serve this VM";
+	pvperf_caps = caps;
+	return NULL;
+}

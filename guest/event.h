@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef _PVPERF_GUEST_EVENT_H
+#define _PVPERF_GUEST_EVENT_H
+
+#include <linux/perf_event.h>
+#include <asm/local64.h>
+#include "slot.h"
+
+struct pvperf_cpu;
+
+/* What became of a perf_event's time while it was on this CPU. */
+enum pvperf_served {
+	PVPERF_NOT_WANTED,	/* stopped: no time to lose */
+	PVPERF_SERVED,		/* the host counts; what it lost it tells */
+	PVPERF_UNSERVED,	/* the host doesn't: all is lost */
+};
+
+/*
+ * A perf_event's private part. NMIs touch .since and .heard, and read the rest
+ * but the times.
+ */
+struct pvperf_event {
+	struct pvperf_key key;
+	struct pvperf_slot *slot;	/* while it is added */
+	bool hardware;		/* needs a counter of the host's */
+	bool nowhere;		/* of a nested guest: always 0 */
+	local64_t since;	/* counted since the last sample */
+	u64 heard;		/* when the count last was fresh; local_clock() */
+
+	u64 added;		/* event->tstamp when it came here */
+	u64 clock;		/* local_clock() when .served began */
+	u64 enabled;		/* the host's times then */
+	u64 running;
+	u64 lost;		/* of the time before .clock */
+	u64 taken;		/* of .lost, already taken from the event */
+	enum pvperf_served served;
+	bool ran;		/* at the host, for any time at all */
+	struct rcu_head rcu;
+};
+
+static inline struct pvperf_event *pvperf_event_of(const struct perf_event *event)
+{
+	return event->pmu_private;
+}
+
+/* For pmu.c. IRQs off, on the CPU; start and stop may come from an NMI. */
+int pvperf_event_add(struct perf_event *event, int flags);
+void pvperf_event_del(struct perf_event *event, int flags);
+void pvperf_event_start(struct perf_event *event, int flags);
+void pvperf_event_stop(struct perf_event *event, int flags);
+void pvperf_event_read(struct perf_event *event);
+/* All that pvperf_event_read() has put off until the transaction's end. */
+void pvperf_event_read_all(struct pvperf_cpu *cpu);
+
+/* Any context. Adds what the page has more than was added before. */
+void pvperf_event_fold(struct perf_event *event, const struct guest_perf_event *ev);
+
+/* Any context. @n overflows of it will not become samples. */
+void pvperf_event_lose_samples(struct perf_event *event, u32 n);
+
+/* For batch.c, in a flush. */
+
+bool pvperf_event_wanted(const struct pvperf_slot *slot);
+/* The sampling period to open a slot with. */
+u64 pvperf_event_period(const struct pvperf_slot *slot);
+/* The host event is about to be opened, its count starts at 0. */
+void pvperf_event_restart(struct pvperf_cpu *cpu, struct pvperf_slot *slot);
+/* It is about to be enabled; what is left of the period. */
+u64 pvperf_event_arm(struct pvperf_cpu *cpu, struct pvperf_slot *slot);
+
+/* It was enabled, disabled, read, could not be opened or enabled. */
+void pvperf_event_served(struct pvperf_cpu *cpu, struct pvperf_slot *slot);
+void pvperf_event_disabled(struct pvperf_cpu *cpu, struct pvperf_slot *slot);
+void pvperf_event_synced(struct pvperf_cpu *cpu, struct pvperf_slot *slot);
+void pvperf_event_unserved(struct pvperf_cpu *cpu, struct pvperf_slot *slot);
+/* The host forgot it. */
+void pvperf_event_lost(struct pvperf_cpu *cpu, struct pvperf_slot *slot);
+/* The flush is over, and slot->leaving may go. */
+void pvperf_event_left(struct pvperf_cpu *cpu, struct pvperf_slot *slot);
+
+#endif /* _PVPERF_GUEST_EVENT_H */

@@ -1,0 +1,345 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The PMUs that perf core sees: what events there are, and the way from core's
+ * calls to event.h. "cpu" where the guest has no PMU of its own, so that perf
+ * needs no option; and "pvperf" always. Neither knows the page or a hypercall.
+ * The invariant: pmu_disable() stops nothing, it opens a bracket; when the last
+ * one closes, the host is told, once.
+ */
+#define pr_fmt(fmt) "pvperf_guest: " fmt
+
+#include <linux/bitfield.h>
+#include <linux/cpumask.h>
+#include <linux/err.h>
+#include <linux/module.h>
+#include <linux/slab.h>
+#include <asm/tsc.h>
+#include "../compat/perf.h"
+#include "batch.h"
+#include "caps.h"
+#include "cpu.h"
+#include "event.h"
+#include "pmu.h"
+
+static struct pmu *pvperf_pmu_cpu;	/* NULL: the guest has its own */
+static struct pmu *pvperf_pmu_own;
+
+/* --------------------------------------------- perf core's calls, IRQs off */
+
+static void pvperf_pmu_disable(struct pmu *pmu)
+{
+	pvperf_cpu_this()->depth++;
+}
+
+static void pvperf_pmu_enable(struct pmu *pmu)
+{
+	struct pvperf_cpu *cpu = pvperf_cpu_this();
+
+	if (!--cpu->depth)
+		pvperf_batch_flush(cpu);
+}
+
+/* Groups are scheduled in a bracket, and read in one go. */
+static void pvperf_pmu_start_txn(struct pmu *pmu, unsigned int flags)
+{
+	pvperf_cpu_this()->txn = flags;
+	if (flags & PERF_PMU_TXN_ADD)
+		pvperf_pmu_disable(pmu);
+}
+
+static unsigned int pvperf_pmu_end_txn(struct pmu *pmu)
+{
+	struct pvperf_cpu *cpu = pvperf_cpu_this();
+	unsigned int flags = cpu->txn;
+
+	cpu->txn = 0;
+	if (flags & PERF_PMU_TXN_ADD)
+		pvperf_pmu_enable(pmu);
+	return flags;
+}
+
+static int pvperf_pmu_commit_txn(struct pmu *pmu)
+{
+	if (pvperf_pmu_end_txn(pmu) & PERF_PMU_TXN_READ)
+		pvperf_event_read_all(pvperf_cpu_this());
+	return 0;
+}
+
+static void pvperf_pmu_cancel_txn(struct pmu *pmu)
+{
+	pvperf_pmu_end_txn(pmu);
+}
+
+/* ------------------------------------------------------ what events there are */
+
+static int pvperf_pmu_key_hardware(u64 config, struct pvperf_key *key)
+{
+	if (config >= PERF_COUNT_HW_MAX)
+		return -ENOENT;
+	key->type = KVM_PERF_TYPE_HARDWARE;
+	return 0;
+}
+
+static int pvperf_pmu_key_cache(u64 config, struct pvperf_key *key)
+{
+	if ((config & 0xff) >= PERF_COUNT_HW_CACHE_MAX ||
+	    (config >> 8 & 0xff) >= PERF_COUNT_HW_CACHE_OP_MAX ||
+	    (config >> 16) >= PERF_COUNT_HW_CACHE_RESULT_MAX)
+		return -EINVAL;
+	key->type = KVM_PERF_TYPE_HW_CACHE;
+	return 0;
+}
+
+static int pvperf_pmu_key_raw(u64 config, struct pvperf_key *key)
+{
+	if (!(pvperf_caps.features & KVM_PERF_FEATURE_RAW))
+		return -ENOENT;
+	if (config & ~PVPERF_CONFIG_RAW)
+		return -EINVAL;
+	key->type = KVM_PERF_TYPE_RAW;
+	return 0;
+}
+
+/* They concern the vCPU's thread, which is in no mode of the guest's. */
+static int pvperf_pmu_key_software(u64 config, struct pvperf_key *key)
+{
+	if (!(pvperf_caps.features & KVM_PERF_FEATURE_HOST_SW))
+		return -ENOENT;
+	key->type = KVM_PERF_TYPE_SOFTWARE;
+	key->flags = 0;
+	return 0;
+}
+
+/* An event of our own config. */
+static int pvperf_pmu_key_config(u64 config, struct pvperf_key *key)
+{
+	unsigned int pv = FIELD_GET(PVPERF_CONFIG_PV, config);
+
+	key->config = config & ~PVPERF_CONFIG_PV;
+	if (pv != PVPERF_PV_RAW && (key->config & ~PVPERF_CONFIG_NUMBER))
+		return -EINVAL;
+	switch (pv) {
+	case PVPERF_PV_RAW:
+		return pvperf_pmu_key_raw(key->config, key);
+	case PVPERF_PV_HARDWARE:
+		return pvperf_pmu_key_hardware(key->config, key);
+	case PVPERF_PV_SOFTWARE:
+		return pvperf_pmu_key_software(key->config, key);
+	case PVPERF_PV_CACHE:
+		return pvperf_pmu_key_cache(key->config, key);
+	}
+	return -EINVAL;
+}
+
+static int pvperf_pmu_key(const struct perf_event *event, struct pvperf_key *key)
+{
+	const struct perf_event_attr *attr = &event->attr;
+	bool is_cpu = event->pmu->type == PERF_TYPE_RAW;
+
+	*key = (struct pvperf_key) {
+		.flags = (attr->exclude_user ? KVM_PERF_FLAG_EXCLUDE_USER : 0) |
+			 (attr->exclude_kernel ? KVM_PERF_FLAG_EXCLUDE_KERNEL : 0),
+		.config = attr->config,
+		.sampling = attr->sample_period,
+	};
+	if (is_cpu && attr->type == PERF_TYPE_HARDWARE)
+		return pvperf_pmu_key_hardware(attr->config, key);
+	if (is_cpu && attr->type == PERF_TYPE_HW_CACHE)
+		return pvperf_pmu_key_cache(attr->config, key);
+	return attr->type == event->pmu->type ?
+	       pvperf_pmu_key_config(attr->config, key) : -ENOENT;
+}
+
+/* --------------------------------------------------------- opening an event */
+
+static bool pvperf_pmu_is_hardware(const struct perf_event *event)
+{
+	return event->pmu->add == pvperf_event_add &&
+	       pvperf_event_of(event)->hardware;
+}
+
+/* A group that can never be on at once would wait for ever. */
+static bool pvperf_pmu_group_fits(struct perf_event *event)
+{
+	struct perf_event *leader = event->group_leader, *sibling;
+	int n = 1;
+
+	if (leader == event || event->pmu->task_ctx_nr != perf_hw_context ||
+	    !pvperf_caps.counters)
+		return true;
+	n += pvperf_pmu_is_hardware(leader);
+	for_each_sibling_event(sibling, leader)
+		n += pvperf_pmu_is_hardware(sibling);
+	return n <= pvperf_caps.counters;
+}
+
+static int pvperf_pmu_check_period(struct perf_event *event, u64 period)
+{
+	if (event->attr.freq || period >= pvperf_caps.min_period)
+		return 0;
+	pr_warn_ratelimited("a period below the host's limit of %u is refused\n",
+			    pvperf_caps.min_period);
+	return -EINVAL;
+}
+
+/* What core starts with, 1, would cost an exit for each of the first events. */
+static void pvperf_pmu_first_period(struct perf_event *event)
+{
+	struct hw_perf_event *hw = &event->hw;
+
+	if (event->attr.freq)
+		hw->sample_period = max_t(u64, pvperf_caps.min_period,
+					  1000ULL * tsc_khz / event->attr.sample_freq);
+	hw->last_period = hw->sample_period;
+	local64_set(&hw->period_left, 0);
+}
+
+/* The answers that bare metal has, too; what may change later is no reason. */
+static int pvperf_pmu_try(const struct pvperf_key *key)
+{
+	switch (pvperf_slot_try(key)) {
+	case -KVM_ENOENT:
+		return -ENOENT;
+	case -KVM_EPERM:
+		return -EACCES;
+	case -KVM_EINVAL:
+		return -EINVAL;
+	}
+	return 0;
+}
+
+static int pvperf_pmu_check(struct perf_event *event)
+{
+	const struct perf_event_attr *attr = &event->attr;
+
+	if (attr->precise_ip || has_branch_stack(event))
+		return -EOPNOTSUPP;
+	return is_sampling_event(event) ?
+	       pvperf_pmu_check_period(event, attr->sample_period) : 0;
+}
+
+static int pvperf_pmu_setup(struct perf_event *event, struct pvperf_event *p)
+{
+	p->hardware = p->key.type != KVM_PERF_TYPE_SOFTWARE;
+	/* There are no guests of this guest. */
+	p->nowhere = event->attr.exclude_host;
+	if (p->hardware && !pvperf_pmu_group_fits(event))
+		return -EINVAL;
+	/* What a parent has need not be asked for at each fork. */
+	return event->parent || p->nowhere ? 0 : pvperf_pmu_try(&p->key);
+}
+
+static void pvperf_pmu_destroy(struct perf_event *event)
+{
+	pvperf_cpu_unwatch();
+	/* A flush may look at it still, with IRQs off. */
+	kfree_rcu(pvperf_event_of(event), rcu);
+}
+
+static int pvperf_pmu_event_init(struct perf_event *event)
+{
+	struct pvperf_event *p;
+	struct pvperf_key key;
+	int err;
+
+	err = pvperf_pmu_key(event, &key) ?: pvperf_pmu_check(event);
+	if (err)
+		return err;
+	p = kzalloc(sizeof(*p), GFP_KERNEL);
+	if (!p)
+		return -ENOMEM;
+	p->key = key;
+	event->pmu_private = p;
+	err = pvperf_pmu_setup(event, p);
+	if (err) {
+		event->pmu_private = NULL;
+		kfree(p);
+		return err;
+	}
+	if (is_sampling_event(event))
+		pvperf_pmu_first_period(event);
+	event->destroy = pvperf_pmu_destroy;
+	pvperf_cpu_watch();
+	return 0;
+}
+
+/* ------------------------------------------------------------- registration */
+
+static struct pmu pvperf_pmu_like = {
+	.module		= THIS_MODULE,
+	.task_ctx_nr	= perf_hw_context,
+	.pmu_enable	= pvperf_pmu_enable,
+	.pmu_disable	= pvperf_pmu_disable,
+	.event_init	= pvperf_pmu_event_init,
+	.add		= pvperf_event_add,
+	.del		= pvperf_event_del,
+	.start		= pvperf_event_start,
+	.stop		= pvperf_event_stop,
+	.read		= pvperf_event_read,
+	.start_txn	= pvperf_pmu_start_txn,
+	.commit_txn	= pvperf_pmu_commit_txn,
+	.cancel_txn	= pvperf_pmu_cancel_txn,
+	.check_period	= pvperf_pmu_check_period,
+};
+
+static bool pvperf_pmu_guest_has_one(void)
+{
+	struct perf_event_attr attr = {
+		.type		= PERF_TYPE_HARDWARE,
+		.config		= PERF_COUNT_HW_CPU_CYCLES,
+		.size		= sizeof(attr),
+		.disabled	= 1,
+	};
+	struct perf_event *event;
+
+	event = perf_event_create_kernel_counter(&attr, cpumask_first(cpu_online_mask),
+						 NULL, NULL, NULL);
+	if (!IS_ERR(event))
+		perf_event_release_kernel(event);
+	return PTR_ERR(event) != -ENOENT;
+}
+
+static int pvperf_pmu_register(struct pmu **pmu, const char *name, int type,
+			       const struct attribute_group **groups)
+{
+	struct pmu *registered;
+
+	pvperf_pmu_like.attr_groups = groups;
+	registered = pvperf_compat_pmu_register(&pvperf_pmu_like, name, type);
+	if (IS_ERR(registered))
+		return PTR_ERR(registered);
+	*pmu = registered;
+	return 0;
+}
+
+int pvperf_pmu_init(void)
+{
+	int err;
+
+	if (!(pvperf_caps.features & KVM_PERF_FEATURE_SAMPLING))
+		pvperf_pmu_like.capabilities = PERF_PMU_CAP_NO_INTERRUPT;
+	pvperf_sysfs_init();
+	/* Nothing of what that has opened is in use. */
+	pvperf_cpu_watch();
+	pvperf_cpu_unwatch();
+	if (!pvperf_pmu_guest_has_one()) {
+		err = pvperf_pmu_register(&pvperf_pmu_cpu, "cpu", PERF_TYPE_RAW,
+					  pvperf_sysfs_cpu);
+		if (err)
+			return err;
+		/* So its events may be in groups with those of "cpu". */
+		pvperf_pmu_like.task_ctx_nr = perf_sw_context;
+	}
+	err = pvperf_pmu_register(&pvperf_pmu_own, "pvperf", -1,
+				  pvperf_sysfs_pvperf);
+	if (err && pvperf_pmu_cpu)
+		pvperf_compat_pmu_unregister(pvperf_pmu_cpu);
+	return err;
+}
+
+void pvperf_pmu_exit(void)
+{
+	pvperf_compat_pmu_unregister(pvperf_pmu_own);
+	if (pvperf_pmu_cpu)
+		pvperf_compat_pmu_unregister(pvperf_pmu_cpu);
+}

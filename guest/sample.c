@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Overflows become samples. Calls event.h to fold the count and perf core, by
+ * compat, to write samples; all of it in NMI context. The invariant: each
+ * overflow that is taken from the page is a sample, or is added to the event's
+ * lost samples; and the periods of the samples add up to the count.
+ */
+#include <linux/math64.h>
+#include <linux/sched/task_stack.h>
+#include <linux/sched/clock.h>
+#include "../compat/perf.h"
+#include "caps.h"
+#include "cpu.h"
+#include "event.h"
+#include "sample.h"
+
+/*
+ * An event of user code may get its NMI when the kernel has been entered since;
+ * core would drop the sample without a word. It is of the user code that was
+ * left.
+ */
+static struct pt_regs *pvperf_sample_regs_nmi(const struct perf_event *event,
+					      struct pt_regs *regs)
+{
+	if (!event->attr.exclude_kernel || user_mode(regs) ||
+	    (current->flags & PF_KTHREAD) || !current->mm)
+		return regs;
+	return task_pt_regs(current);
+}
+
+/* The period that a sample stands for. */
+static u64 pvperf_sample_period_nmi(const struct perf_event *event, u64 since,
+				    u32 n, bool stretched)
+{
+	if (event->attr.freq || stretched)
+		return max_t(u64, div_u64(since, n), 1);
+	return event->hw.sample_period;
+}
+
+/* Returns what core does: not 0 if there are to be no more for now. */
+static int pvperf_sample_write_nmi(struct perf_event *event, u64 period,
+				   struct pt_regs *regs)
+{
+	struct perf_sample_data data;
+
+	perf_sample_data_init(&data, 0, period);
+	local64_sub(period, &pvperf_event_of(event)->since);
+	return pvperf_compat_overflow_nmi(event, &data, regs);
+}
+
+/*
+ * Core computes the next period of an event with a frequency from the time
+ * between two calls and .last_period. So of overflows that come together only
+ * the last is let do so, with all of their count; a stamp in the future makes
+ * core skip that for the others. Returns how many were made.
+ */
+static u32 pvperf_sample_all_nmi(struct perf_event *event, u32 n, bool stretched,
+				 struct pt_regs *regs)
+{
+	u64 since = max_t(s64, local64_read(&pvperf_event_of(event)->since), 1);
+	u64 period = pvperf_sample_period_nmi(event, since, n, stretched);
+	u64 stamp = event->hw.freq_time_stamp;
+	u32 made = 0;
+	int halt;
+
+	do {
+		made++;
+		event->hw.freq_time_stamp = made < n ? S64_MAX : stamp;
+		event->hw.last_period = made < n || !event->attr.freq ? period :
+								 since;
+		halt = pvperf_sample_write_nmi(event, period, regs);
+	} while (made < n && !halt);
+	/* Core may have done this itself, or leave it to us. */
+	if (halt)
+		pvperf_event_stop(event, 0);
+	return made;
+}
+
+void pvperf_sample_nmi(struct pvperf_cpu *cpu, int s, struct pt_regs *regs)
+{
+	struct guest_perf_event *ev = &cpu->area->event[s];
+	struct pvperf_slot *slot = &cpu->slot[s];
+	struct perf_event *event = READ_ONCE(slot->event);
+	u32 n = pvperf_page_overflows_take(ev), made = 0;
+	bool stretched = READ_ONCE(ev->flags) & KVM_PERF_EVENT_STRETCHED;
+
+	event = event ?: READ_ONCE(slot->leaving);
+	if (!n || !event)
+		return;
+	pvperf_event_fold(event, ev);
+	pvperf_event_of(event)->heard = local_clock();
+	if (!(READ_ONCE(event->hw.state) & PERF_HES_STOPPED))
+		made = pvperf_sample_all_nmi(event, n, stretched,
+					     pvperf_sample_regs_nmi(event, regs));
+	pvperf_event_lose_samples(event, n - made);
+	slot->armed = READ_ONCE(ev->period);
+	WRITE_ONCE(ev->period, max_t(u64, event->hw.sample_period,
+				     pvperf_caps.min_period));
+}

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The slots of a CPU: which one serves which key. Calls batch.h to have a trial
+ * made, knows nothing of counts, times and samples. The invariant: a slot with
+ * an event, or one that is leaving, is nobody else's.
+ */
+#include <linux/bitops.h>
+#include <linux/irqflags.h>
+#include "batch.h"
+#include "caps.h"
+#include "cpu.h"
+#include "slot.h"
+
+bool pvperf_key_equal(const struct pvperf_key *a, const struct pvperf_key *b)
+{
+	return a->type == b->type && a->flags == b->flags &&
+	       a->config == b->config && a->sampling == b->sampling;
+}
+
+static bool pvperf_slot_idle(const struct pvperf_slot *slot)
+{
+	return !slot->event && !slot->leaving;
+}
+
+/*
+ * How well slot @s would do for @event; 0: not at all. Best is the one it has
+ * just left in this bracket, as then there's nothing to tell the host.
+ */
+static int pvperf_slot_fit(const struct pvperf_slot *slot,
+			   const struct pvperf_key *key,
+			   const struct perf_event *event)
+{
+	if (event && slot->leaving == event && !slot->event)
+		return 4;
+	if (!pvperf_slot_idle(slot))
+		return 0;
+	if (!slot->open)
+		return 2;
+	return !slot->close && pvperf_key_equal(&slot->key, key) ? 3 : 1;
+}
+
+int pvperf_slot_find(struct pvperf_cpu *cpu, const struct pvperf_key *key,
+		     struct perf_event *event)
+{
+	int s, fit, best = -1, best_fit = 0;
+
+	for (s = 0; s < pvperf_caps.events; s++) {
+		fit = pvperf_slot_fit(&cpu->slot[s], key, event);
+		if (fit > best_fit) {
+			best = s;
+			best_fit = fit;
+		}
+	}
+	return best;
+}
+
+void pvperf_slot_claim(struct pvperf_cpu *cpu, int s, const struct pvperf_key *key)
+{
+	struct pvperf_slot *slot = &cpu->slot[s];
+
+	if (slot->open && !pvperf_key_equal(&slot->key, key))
+		slot->close = true;
+	slot->key = *key;
+	set_bit(s, &cpu->dirty);
+}
+
+void pvperf_slot_close_idle(struct pvperf_cpu *cpu)
+{
+	int s;
+
+	lockdep_assert_irqs_disabled();
+	for (s = 0; s < PVPERF_SLOTS; s++) {
+		if (!cpu->slot[s].open || !pvperf_slot_idle(&cpu->slot[s]))
+			continue;
+		cpu->slot[s].close = true;
+		set_bit(s, &cpu->dirty);
+	}
+}
+
+static int pvperf_slot_try_here(struct pvperf_cpu *cpu, const struct pvperf_key *key)
+{
+	struct pvperf_slot *slot;
+	int s;
+
+	for (s = 0; s < PVPERF_SLOTS; s++)
+		if (cpu->slot[s].open && pvperf_key_equal(&cpu->slot[s].key, key))
+			return 0;
+	s = cpu->online ? pvperf_slot_find(cpu, key, NULL) : -1;
+	if (s < 0)
+		return 0;
+	slot = &cpu->slot[s];
+	slot->error = 0;
+	slot->trial = true;
+	pvperf_slot_claim(cpu, s, key);
+	pvperf_batch_flush(cpu);
+	slot->trial = false;
+	return slot->error;
+}
+
+int pvperf_slot_try(const struct pvperf_key *key)
+{
+	unsigned long flags;
+	int err;
+
+	local_irq_save(flags);
+	err = pvperf_slot_try_here(pvperf_cpu_this(), key);
+	local_irq_restore(flags);
+	return err;
+}

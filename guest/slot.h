@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef _PVPERF_GUEST_SLOT_H
+#define _PVPERF_GUEST_SLOT_H
+
+#include <linux/kvm_pvperf.h>
+#include <linux/perf_event.h>
+
+struct pvperf_cpu;
+
+#define PVPERF_SLOTS	KVM_PERF_EVENTS_MAX	/* one bit each in .pending */
+
+/* What the host counts. Events alike in this can follow each other in a slot. */
+struct pvperf_key {
+	u32 type;
+	u32 flags;
+	u64 config;
+	bool sampling;
+};
+
+/*
+ * A counter of a CPU's. Its host event, once open, stays so when its perf_event
+ * has gone, for the next one of the same key. Touched on its CPU only, with
+ * IRQs off; NMIs read .event and .armed, and set .rearm.
+ */
+struct pvperf_slot {
+	struct pvperf_key key;
+	struct perf_event *event;	/* whose it is */
+	struct perf_event *leaving;	/* whose it was until the coming flush */
+	u64 armed;	/* the sampling period that runs at the host */
+	int error;	/* of the last OPEN */
+	bool open;	/* the host has it */
+	bool on;	/* the host counts */
+	bool rearm;	/* start the period anew */
+	bool close;	/* for another key, or for good */
+	bool trial;	/* open it without an event */
+};
+
+bool pvperf_key_equal(const struct pvperf_key *a, const struct pvperf_key *b);
+
+/* All with IRQs off, on @cpu. */
+
+/* A slot that @event can have now, or -1. */
+int pvperf_slot_find(struct pvperf_cpu *cpu, const struct pvperf_key *key,
+		     struct perf_event *event);
+/* Gives slot @s to @key, and whatever it still held back to the host. */
+void pvperf_slot_claim(struct pvperf_cpu *cpu, int s, const struct pvperf_key *key);
+/* Marks all that nobody uses to be closed at the next flush. */
+void pvperf_slot_close_idle(struct pvperf_cpu *cpu);
+
+/* Would the host open it? 0 if so or if there's no telling, or -KVM_E*. */
+int pvperf_slot_try(const struct pvperf_key *key);
+
+#endif /* _PVPERF_GUEST_SLOT_H */
