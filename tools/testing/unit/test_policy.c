@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * host/policy.c: which events a VM may have, and what it is told about it.
+ */
+
+#include <stdint.h>
+#include "policy.h"
+#include "tap.h"
+
+/* perf's own numbers, from the system's header. */
+#include <linux/perf_event.h>
+
+static const struct pvperf_policy local = {
+	.access = PVPERF_ACCESS_LOCAL, .max_events = 64, .max_pages = 512,
+	.min_period = 1000, .raw_mask = PVPERF_RAW_MASK_AMD,
+};
+
+static int check(const struct pvperf_policy *policy, uint32_t type,
+		 uint64_t config, uint64_t period)
+{
+	struct guest_perf_attr attr = {
+		.type = type, .config = config, .sample_period = period,
+	};
+
+	return pvperf_policy_check(policy, &attr);
+}
+
+static void is(int want, int got, const char *what)
+{
+	tap(got == want, "%s: %d", what, got);
+}
+
+static void test_types(void)
+{
+	unsigned int type, wrong = 0;
+
+	for (type = 0; type < 4096; type++) {
+		int known = type == PERF_TYPE_HARDWARE ||
+			    type == PERF_TYPE_SOFTWARE ||
+			    type == PERF_TYPE_HW_CACHE || type == PERF_TYPE_RAW;
+
+		wrong += check(&local, type, 0, 0) != (known ? 0 : -KVM_EPERM);
+	}
+	tap(!wrong, "no type but four, whatever the host has (%u wrong)", wrong);
+	is(-KVM_EPERM, check(&local, ~0u, 0, 0), "type 2^32 - 1");
+}
+
+static void test_hardware(void)
+{
+	uint64_t config;
+	unsigned int wrong = 0;
+
+	for (config = 0; config < PERF_COUNT_HW_MAX; config++)
+		wrong += !!check(&local, PERF_TYPE_HARDWARE, config, 0);
+	tap(!wrong, "hardware: all that perf knows (%u wrong)", wrong);
+	is(-KVM_ENOENT, check(&local, PERF_TYPE_HARDWARE, PERF_COUNT_HW_MAX, 0),
+	   "hardware: one more");
+	/* bits 32 and up would choose the host's PMU */
+	for (wrong = 0, config = 1ull << 32; config; config <<= 1)
+		wrong += !check(&local, PERF_TYPE_HARDWARE, config, 0);
+	tap(!wrong, "hardware: no PMU of the host can be chosen (%u wrong)",
+	    wrong);
+}
+
+static void test_software(void)
+{
+	uint64_t config;
+	unsigned int wrong = 0;
+
+	for (config = 0; config < 64; config++) {
+		int allowed = config == PERF_COUNT_SW_CPU_CLOCK ||
+			      config == PERF_COUNT_SW_PAGE_FAULTS ||
+			      config == PERF_COUNT_SW_CONTEXT_SWITCHES ||
+			      config == PERF_COUNT_SW_CPU_MIGRATIONS;
+
+		wrong += check(&local, PERF_TYPE_SOFTWARE, config, 0) !=
+			 (allowed ? 0 : -KVM_EPERM);
+	}
+	tap(!wrong, "software: four of the host's, about the vCPU (%u wrong)",
+	    wrong);
+	is(-KVM_EPERM, check(&local, PERF_TYPE_SOFTWARE, 1ull << 32, 0),
+	   "software: none with high bits");
+}
+
+static void test_cache(void)
+{
+	unsigned int cache, op, result, wrong = 0;
+
+	for (cache = 0; cache < 256; cache++)
+		for (op = 0; op < 256; op++)
+			for (result = 0; result < 256; result++) {
+				uint64_t config = cache | op << 8 | result << 16;
+				int good = cache < PERF_COUNT_HW_CACHE_MAX &&
+					op < PERF_COUNT_HW_CACHE_OP_MAX &&
+					result < PERF_COUNT_HW_CACHE_RESULT_MAX;
+
+				wrong += check(&local, PERF_TYPE_HW_CACHE,
+					       config, 0) !=
+					 (good ? 0 : -KVM_EINVAL);
+			}
+	tap(!wrong, "cache: each of 2^24 configs (%u wrong)", wrong);
+	is(-KVM_EINVAL, check(&local, PERF_TYPE_HW_CACHE, 1 << 24, 0),
+	   "cache: nothing above");
+}
+
+/* What the host sets itself, or what looks beyond the vCPU, is not the guest's. */
+static void test_raw(void)
+{
+	const uint64_t event = 0xffull, umask = 0xff00ull, edge = 1ull << 18,
+		inv = 1ull << 23, cmask = 0xffull << 24, select_amd = 0xfull << 32,
+		all = event | umask | edge | inv | cmask;
+	const struct {
+		const char *name;
+		uint64_t mask, allowed;
+	} cpus[] = {
+		{ "AMD", PVPERF_RAW_MASK_AMD, all | select_amd },
+		{ "Intel", PVPERF_RAW_MASK_INTEL, all },
+	};
+	struct pvperf_policy policy = local;
+	unsigned int i, bit;
+
+	for (i = 0; i < 2; i++) {
+		unsigned int wrong = 0;
+
+		policy.raw_mask = cpus[i].mask;
+		for (bit = 0; bit < 64; bit++)
+			wrong += check(&policy, PERF_TYPE_RAW, 1ull << bit, 0) !=
+				 (cpus[i].allowed >> bit & 1 ? 0 : -KVM_EPERM);
+		tap(!wrong, "raw, %s: each bit of config (%u wrong)",
+		    cpus[i].name, wrong);
+		is(0, check(&policy, PERF_TYPE_RAW, cpus[i].allowed, 0),
+		   "raw: all fields at once");
+	}
+	policy.raw_mask = 0;
+	is(-KVM_EPERM, check(&policy, PERF_TYPE_RAW, 0, 0), "raw: forbidden");
+	is(-KVM_EPERM, check(&policy, PERF_TYPE_RAW, 0xc0, 0),
+	   "raw: forbidden, whichever");
+	is(0, check(&policy, PERF_TYPE_HARDWARE, 0, 0),
+	   "raw: forbidden, others are not");
+	tap(!(pvperf_policy_features(&policy) & KVM_PERF_FEATURE_RAW),
+	    "raw: forbidden, and not announced");
+	tap(pvperf_policy_features(&local) & KVM_PERF_FEATURE_RAW,
+	    "raw: allowed, and announced");
+}
+
+static void test_period(void)
+{
+	static const uint32_t types[] = {
+		PERF_TYPE_HARDWARE, PERF_TYPE_SOFTWARE, PERF_TYPE_HW_CACHE,
+		PERF_TYPE_RAW,
+	};
+	unsigned int i;
+
+	for (i = 0; i < 4; i++) {
+		is(0, check(&local, types[i], 0, 0), "period: none");
+		is(-KVM_EINVAL, check(&local, types[i], 0, 1), "period: 1");
+		is(-KVM_EINVAL, check(&local, types[i], 0, local.min_period - 1),
+		   "period: one below the limit");
+		is(0, check(&local, types[i], 0, local.min_period),
+		   "period: the limit");
+		is(0, check(&local, types[i], 0, INT64_MAX),
+		   "period: the longest");
+	}
+}
+
+static void test_access(void)
+{
+	struct pvperf_policy policy = local;
+	unsigned int type, wrong = 0;
+
+	policy.access = PVPERF_ACCESS_UNAVAILABLE;
+	for (type = 0; type < 16; type++)
+		wrong += check(&policy, type, 0, 0) != -KVM_ENOSYS;
+	tap(!wrong, "unavailable: nothing, and as if nobody were there");
+	tap(!(pvperf_policy_features(&local) &
+	      ~(KVM_PERF_FEATURE_PAGE | KVM_PERF_FEATURE_BATCH |
+		KVM_PERF_FEATURE_TIMES | KVM_PERF_FEATURE_SAMPLING |
+		KVM_PERF_FEATURE_RAW | KVM_PERF_FEATURE_HOST_SW)),
+	    "only features that the ABI knows are announced");
+}
+
+int main(void)
+{
+	test_types();
+	test_hardware();
+	test_software();
+	test_cache();
+	test_raw();
+	test_period();
+	test_access();
+	return tap_end();
+}
