@@ -1,0 +1,52 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+# CPUs go and come back while perf counts: it ends well, and counts again.
+. ./lib.sh
+
+cpu=/sys/devices/system/cpu/cpu1/online
+[ -w $cpu ] || tap_skip_all "no second CPU that could go"
+want=100000004
+
+user() {
+	perf stat -x, -e instructions:u "$@" 2>&1 |
+		awk -F, '$1 ~ /^[0-9]/ { print $1 }'
+}
+
+before=$(host "sed -n 's/^events //p' $totals")
+perf stat -a -o /tmp/all -e cycles,instructions sleep 8 &
+all=$!
+i=0
+while [ $i -lt 5 ]; do
+	echo 0 > $cpu
+	sleep 0.2
+	echo 1 > $cpu
+	sleep 0.2
+	i=$((i + 1))
+done
+tap $? "CPU 1 went and came back five times under perf stat -a"
+# taskset's own, and less than 1 % of it, is counted with the program's
+n=$(user taskset -c 1 ./loop100m)
+[ "${n:-0}" -ge $want ] && within "$n" $want 10
+tap $? "CPU 1 counts again" "${n:-nothing}"
+
+# while a task that is counted runs on it
+taskset 2 true && (
+	perf stat -x, -o /tmp/hop -e instructions:u sh -c \
+		'taskset -p 2 $$ > /dev/null; ./loop100m; ./loop100m; ./loop100m' &
+	sleep 0.05
+	echo 0 > $cpu
+	wait
+	echo 1 > $cpu
+)
+n=$(awk -F, '$1 ~ /^[0-9]/ { print $1 }' /tmp/hop)
+awk -v n="${n:-0}" -v w=$want 'BEGIN { exit !(n >= 3 * w && n < 3 * w * 1.05) }'
+tap $? "a task whose CPU goes is counted on" "${n:-nothing}"
+wait $all
+tap $? "perf stat -a ended well"
+
+# What was open for the CPU is closed a second after the last perf.
+sleep 3
+after=$(host "sed -n 's/^events //p' $totals")
+[ "$after" -le "$before" ]
+tap $? "the host has no more events open than before" "$before, $after"
+tap_end

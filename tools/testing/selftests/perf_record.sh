@@ -1,0 +1,70 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+# perf record and report, unmodified: the rate that was asked for, the function
+# that is hot, callchains of user and kernel, nothing lost.
+. ./lib.sh
+
+data=/tmp/perf.data
+trap 'rm -f $data' EXIT
+
+# seconds FILE: between its first and its last sample
+seconds() {
+	perf script -i "$1" -F time 2> /dev/null | tr -d ': ' |
+		awk 'NR == 1 { a = $1 } { b = $1 } END { print b - a }'
+}
+samples() {
+	perf script -i "$1" -F ip 2> /dev/null | grep -c '[0-9a-f]'
+}
+
+# Its period is the program's: as many samples as periods.
+perf record -q -c 100000 -e instructions:u -o $data ./loop100m
+[ -s $data ] || tap_skip_all "perf record records nothing here"
+n=$(samples $data)
+[ "$n" -eq 1000 ]
+tap $? "-c 100000 of 100,000,004 are 1000 samples" "$n"
+
+perf record -q -F 999 -e cycles:u -o $data \
+	sh -c 'for i in 1 2 3 4 5 6 7 8 9 10; do ./loop100m; done'
+n=$(samples $data)
+s=$(seconds $data)
+rate=$(awk -v n="$n" -v s="$s" 'BEGIN { printf "%.0f", s ? n / s : 0 }')
+within "$rate" 999 50
+tap $? "-F 999 gives 999 a second within 5 %" "$rate ($n in $s s)"
+perf script -i $data --show-lost-events 2> /dev/null | grep -c LOST | grep -qx 0
+tap $? "nothing was lost"
+
+if command -v hot > /dev/null; then
+	perf record -q -F 999 -g -o $data hot > /dev/null 2>&1
+	top=$(perf report -i $data --stdio --no-children -g none 2> /dev/null |
+		awk '/^ *[0-9.]+%/ { print $NF; exit }')
+	case $top in
+	*hot*) tap 0 "the hottest function is the hot one";;
+	*) tap 1 "the hottest function is the hot one" "$top";;
+	esac
+	perf script -i $data -F ip,sym 2> /dev/null | awk '
+		/^$/ { if (depth > 1) deep++; depth = 0 } /[0-9a-f]/ { depth++ }
+		END { exit !deep }'
+	tap $? "-g gives callchains of the program"
+fi
+
+# The kernel's part, with its own names and its caller's frames.
+perf record -q -g -e cycles:k -c 20000 -o $data \
+	perf bench sched pipe -l 2000 > /dev/null 2>&1
+perf script -i $data -F ip,sym 2> /dev/null |
+	grep -qE '(schedule|pipe_(read|write)|vfs_(read|write))'
+tap $? "callchains of the kernel have its names"
+
+perf record -q -a -e cycles -F 500 -o $data ./loop100m
+n=$(perf script -i $data -F comm,ip 2> /dev/null | grep -c loop100m)
+[ "$n" -gt 10 ]
+tap $? "-a sees the program" "$n samples"
+
+timeout 10 perf top --stdio -d 1 -e cycles < /dev/null > /tmp/top 2>&1 &
+top=$!
+./loop100m; ./loop100m; ./loop100m
+sleep 2
+kill $top 2> /dev/null
+wait $top 2> /dev/null
+grep -q 'loop100m\|%' /tmp/top
+tap $? "perf top shows something" "$(tail -n 1 /tmp/top)"
+tap_end

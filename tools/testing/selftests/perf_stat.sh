@@ -1,0 +1,74 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+# perf stat, unmodified, in the guest and in the host: the same program has the
+# same user instructions in both, which are known to the last one.
+. ./lib.sh
+
+want=100000004
+
+# count EVENT COMMAND...: what perf stat says of it; "" if not counted
+count() {
+	perf stat -x, -o /tmp/stat -e "$@" > /dev/null 2>&1
+	awk -F, '$1 ~ /^[0-9]/ { print $1 }' /tmp/stat
+}
+
+guest=$(count instructions:u ./loop100m)
+[ -n "$guest" ] || tap_skip_all "perf stat counts no instructions here"
+within "$guest" $want 0.01
+tap $? "in the guest loop100m has $want user instructions" "$guest"
+
+host=$(host "cd /t; perf stat -x, -e instructions:u ./loop100m 2>&1" |
+	awk -F, '$1 ~ /^[0-9]/ { print $1 }')
+within "$host" $want 0.01
+tap $? "in the host, too" "$host"
+within "$guest" "$host" 0.01
+tap $? "both are the same" "$guest, $host"
+
+# A number, or the words for none; never a 0 that means nothing.
+perf stat -x, -o /tmp/stat -e cycles,instructions,branches,branch-misses \
+	./loop100m
+awk -F, '/^[^#]/ && NF && ($1 !~ /^[0-9]+$/ || $1 == 0) { bad = 1 }
+	 END { exit bad }' /tmp/stat
+tap $? "four events at once are all counted" "$(tr '\n' ' ' < /tmp/stat)"
+
+# The PMU by its names.
+for event in cpu-cycles cycles instructions cpu/instructions/ pvperf/instructions/; do
+	case $event in
+	*/*) [ -d "/sys/bus/event_source/devices/${event%%/*}" ] || continue;;
+	esac
+	n=$(count "$event" ./loop100m)
+	[ "${n:-0}" -ge $want ]
+	tap $? "$event counts" "${n:-nothing}"
+done
+
+# -a: what ran on all CPUs is no less than what ran.
+n=$(perf stat -a -x, -e instructions:u ./loop100m 2>&1 |
+	awk -F, '$1 ~ /^[0-9]/ { print $1 }')
+[ "${n:-0}" -ge $want ]
+tap $? "-a sees the program" "${n:-nothing}"
+
+# -A: each CPU by itself; the program's is on the one that it is bound to.
+cpus=$(nproc)
+last=$((cpus - 1))
+perf stat -a -A -x, -o /tmp/stat -e instructions:u taskset -c $last ./loop100m
+awk -F, -v cpu="CPU$last" -v want=$want -v cpus="$cpus" '
+	$1 ~ /^CPU/ { lines++; if ($1 == cpu) there = $2; else other += $2 }
+	END { exit !(lines == cpus && there >= want && other < want / 10) }' /tmp/stat
+tap $? "-A sees it where it ran" "$(grep CPU /tmp/stat | tr '\n' ' ')"
+
+# -I: the intervals add up to the whole.
+sum=$(perf stat -I 20 -x, -e instructions:u ./loop100m 2>&1 |
+	awk -F, '$2 ~ /^[0-9]/ { n += $2 } END { print n }')
+within "${sum:-0}" $want 0.01
+tap $? "-I: intervals add up" "${sum:-nothing}"
+
+# -r: one run like the other.
+perf stat -r 3 -x, -e instructions:u ./loop100m 2>&1 | grep -q '^100000004,'
+tap $? "-r: three runs alike"
+
+# Groups in which a member's times differed would say so.
+perf stat -x, -o /tmp/stat -e '{cycles,instructions,branches}' ./loop100m
+awk -F, '/^[0-9]/ { n++; if ($5 + 0 != 100) bad = 1 } END { exit bad || n != 3 }' \
+	/tmp/stat
+tap $? "a group counts all the time" "$(tr '\n' ' ' < /tmp/stat)"
+tap_end

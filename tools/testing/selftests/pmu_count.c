@@ -1,0 +1,479 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What a PMU must hold when it counts: right, or scaled and said to be. Nothing
+ * here knows what PMU it is.
+ */
+
+#include "pmu_test.h"
+#include <pthread.h>
+
+FIXTURE(count) {
+	int cpus;
+};
+
+FIXTURE_SETUP(count)
+{
+	REQUIRE_PMU();
+	self->cpus = cpus_online();
+}
+
+FIXTURE_TEARDOWN(count)
+{
+}
+
+TEST_F(count, exact)
+{
+	uint64_t turns, before = 0;
+	struct value v;
+	int fd = open_user(0, -1, -1);
+
+	ASSERT_LE(0, fd);
+	for (turns = 1; turns <= 10 * TURNS; turns *= 10) {
+		enable(fd);
+		load(turns);
+		disable(fd);
+		v = value_read(fd);
+		EXPECT_TRUE(counted(v.count - before, turns)) {
+			TH_LOG("%llu turns: %llu", (unsigned long long)turns,
+			       (unsigned long long)(v.count - before));
+		}
+		EXPECT_EQ(v.enabled, v.running);
+		before = v.count;
+	}
+}
+
+/* What is around the load is the same however long that is. */
+TEST_F(count, linear)
+{
+	uint64_t count[4];
+	int i, fd = open_user(0, -1, -1);
+
+	ASSERT_LE(0, fd);
+	for (i = 0; i < 4; i++) {
+		ioctl(fd, PERF_EVENT_IOC_RESET, 0);
+		enable(fd);
+		load(TURNS << i);
+		disable(fd);
+		count[i] = value_read(fd).count;
+	}
+	for (i = 1; i < 4; i++) {
+		EXPECT_TRUE(within(count[i] - count[0],
+				   LOAD_INSNS * ((1 << i) - 1), 0.001)) {
+			TH_LOG("%d: %llu", i,
+			       (unsigned long long)(count[i] - count[0]));
+		}
+	}
+}
+
+TEST_F(count, stopped)
+{
+	struct value a, b;
+	int i, fd = open_user(0, -1, -1);
+
+	ASSERT_LE(0, fd);
+	load(TURNS);
+	EXPECT_EQ(0, value_read(fd).count);
+	enable(fd);
+	load(TURNS);
+	disable(fd);
+	a = value_read(fd);
+	for (i = 0; i < 10; i++) {
+		load(TURNS);
+		usleep(1000);
+		b = value_read(fd);
+		EXPECT_EQ(a.count, b.count);
+		EXPECT_EQ(a.enabled, b.enabled);
+		EXPECT_EQ(a.running, b.running);
+	}
+}
+
+/* Reading while it runs: never back, and no less than what ran. */
+TEST_F(count, monotone)
+{
+	uint64_t last = 0;
+	int i, fd = open_user(0, -1, -1);
+
+	ASSERT_LE(0, fd);
+	enable(fd);
+	for (i = 0; i < 100; i++) {
+		uint64_t now;
+
+		load(TURNS / 100);
+		now = value_read(fd).count;
+		EXPECT_LE(last + LOAD_INSNS / 100, now);
+		last = now;
+	}
+}
+
+TEST_F(count, reset)
+{
+	int fd = open_user(0, -1, -1);
+
+	ASSERT_LE(0, fd);
+	enable(fd);
+	load(TURNS);
+	ASSERT_EQ(0, ioctl(fd, PERF_EVENT_IOC_RESET, 0));
+	load(TURNS);
+	disable(fd);
+	EXPECT_TRUE(counted(value_read(fd).count, TURNS));
+	ASSERT_EQ(0, ioctl(fd, PERF_EVENT_IOC_RESET, 0));
+	EXPECT_EQ(0, value_read(fd).count);
+}
+
+/* Members of a group count the same time, to the nanosecond. */
+TEST_F(count, group_times)
+{
+	int fd[4], i;
+	struct value v[4];
+
+	for (i = 0; i < 4; i++) {
+		fd[i] = open_user(0, -1, i ? fd[0] : -1);
+		ASSERT_LE(0, fd[i]);
+	}
+	enable(fd[0]);
+	load(TURNS);
+	disable(fd[0]);
+	for (i = 0; i < 4; i++) {
+		v[i] = value_read(fd[i]);
+		EXPECT_TRUE(counted(v[i].count, TURNS));
+		EXPECT_EQ(v[0].count, v[i].count);
+		EXPECT_EQ(v[0].enabled, v[i].enabled);
+		EXPECT_EQ(v[0].running, v[i].running);
+	}
+	EXPECT_LT(0, v[0].running);
+}
+
+/* One read() of the group gives what the reads one by one give. */
+TEST_F(count, group_read)
+{
+	struct perf_event_attr attr = attr_user();
+	struct { uint64_t n, enabled, running, count[3]; } all;
+	int fd[3], i;
+
+	attr.read_format |= PERF_FORMAT_GROUP;
+	for (i = 0; i < 3; i++) {
+		attr.disabled = !i;
+		fd[i] = event_open(&attr, 0, -1, i ? fd[0] : -1);
+		ASSERT_LE(0, fd[i]);
+	}
+	enable(fd[0]);
+	load(TURNS);
+	ASSERT_EQ(sizeof(all), read(fd[0], &all, sizeof(all)));
+	EXPECT_EQ(3, all.n);
+	for (i = 0; i < 3; i++) {
+		EXPECT_TRUE(counted(all.count[i], TURNS));
+		EXPECT_EQ(all.count[0], all.count[i]);
+	}
+}
+
+/* User and kernel together are all; each alone is what it says. */
+TEST_F(count, user_kernel)
+{
+	struct perf_event_attr attr = attr_user();
+	uint64_t both, user, kernel;
+	int fd[3], i;
+
+	attr.exclude_kernel = 0;
+	fd[0] = event_open(&attr, 0, -1, -1);
+	attr.disabled = 0;
+	attr.exclude_kernel = 1;
+	fd[1] = event_open(&attr, 0, -1, fd[0]);
+	attr.exclude_kernel = 0;
+	attr.exclude_user = 1;
+	fd[2] = event_open(&attr, 0, -1, fd[0]);
+	for (i = 0; i < 3; i++)
+		ASSERT_LE(0, fd[i]);
+	enable(fd[0]);
+	load(TURNS);
+	for (i = 0; i < 100; i++)
+		getppid();
+	disable(fd[0]);
+	both = value_read(fd[0]).count;
+	user = value_read(fd[1]).count;
+	kernel = value_read(fd[2]).count;
+	EXPECT_TRUE(within(user + kernel, both, 0.1)) {
+		TH_LOG("%llu + %llu, %llu", (unsigned long long)user,
+		       (unsigned long long)kernel, (unsigned long long)both);
+	}
+	EXPECT_TRUE(counted(user, TURNS));
+	EXPECT_LT(100, kernel);
+}
+
+/* Children, their children, and what they exec, once they have ended. */
+TEST_F(count, inherit)
+{
+	struct perf_event_attr attr = attr_user();
+	int i, fd, status;
+	uint64_t count;
+
+	attr.inherit = 1;
+	fd = event_open(&attr, 0, -1, -1);
+	ASSERT_LE(0, fd);
+	enable(fd);
+	for (i = 0; i < 4; i++) {
+		if (!fork()) {
+			load(TURNS);
+			if (!fork()) {
+				load(TURNS);
+				_exit(0);
+			}
+			wait(&status);
+			_exit(0);
+		}
+	}
+	while (wait(&status) > 0)
+		;
+	disable(fd);
+	count = value_read(fd).count;
+	/* the library's fork(), too, is run twelve times */
+	EXPECT_LE(8 * LOAD_INSNS, count);
+	EXPECT_TRUE(within(count, 8 * LOAD_INSNS, 1)) {
+		TH_LOG("%llu", (unsigned long long)count);
+	}
+}
+
+static void *thread_load(void *unused)
+{
+	load(TURNS);
+	return NULL;
+}
+
+TEST_F(count, threads)
+{
+	struct perf_event_attr attr = attr_user();
+	pthread_t threads[8];
+	uint64_t count;
+	int i, fd;
+
+	attr.inherit = 1;
+	fd = event_open(&attr, 0, -1, -1);
+	ASSERT_LE(0, fd);
+	enable(fd);
+	for (i = 0; i < 8; i++)
+		ASSERT_EQ(0, pthread_create(&threads[i], NULL, thread_load, NULL));
+	for (i = 0; i < 8; i++)
+		pthread_join(threads[i], NULL);
+	disable(fd);
+	count = value_read(fd).count;
+	EXPECT_LE(8 * LOAD_INSNS, count);
+	EXPECT_TRUE(within(count, 8 * LOAD_INSNS, 1)) {
+		TH_LOG("%llu", (unsigned long long)count);
+	}
+}
+
+/* enable_on_exec, on a program whose instructions are known to the last one. */
+TEST_F(count, exec)
+{
+	struct perf_event_attr attr = attr_user();
+	int fd, status, go[2];
+	uint64_t count;
+	char byte = 0;
+	pid_t pid;
+
+	if (access("./loop100m", X_OK))
+		SKIP(return, "no loop100m here");
+	ASSERT_EQ(0, pipe(go));
+	pid = fork();
+	if (!pid) {
+		if (read(go[0], &byte, 1) == 1)
+			execl("./loop100m", "loop100m", NULL);
+		_exit(1);
+	}
+	attr.enable_on_exec = 1;
+	fd = event_open(&attr, pid, -1, -1);
+	ASSERT_LE(0, fd);
+	ASSERT_EQ(1, write(go[1], &byte, 1));
+	ASSERT_EQ(pid, waitpid(pid, &status, 0));
+	ASSERT_EQ(0, status);
+	count = value_read(fd).count;
+	EXPECT_TRUE(within(count, 100000004, 0.001)) {
+		TH_LOG("%llu", (unsigned long long)count);
+	}
+}
+
+/* A task that hops counts as one that stays. */
+TEST_F(count, hop)
+{
+	uint64_t stayed, hopped;
+	int i, fd = open_user(0, -1, -1);
+
+	if (self->cpus < 2)
+		SKIP(return, "one CPU only");
+	ASSERT_LE(0, fd);
+	ASSERT_EQ(0, pin(0));
+	enable(fd);
+	for (i = 0; i < 40; i++) {
+		ASSERT_EQ(0, pin(0));
+		load(TURNS / 10);
+	}
+	disable(fd);
+	stayed = value_read(fd).count;
+
+	ioctl(fd, PERF_EVENT_IOC_RESET, 0);
+	enable(fd);
+	for (i = 0; i < 40; i++) {
+		ASSERT_EQ(0, pin(i % self->cpus));
+		load(TURNS / 10);
+	}
+	disable(fd);
+	hopped = value_read(fd).count;
+	EXPECT_TRUE(within(hopped, stayed, 0.1)) {
+		TH_LOG("stayed %llu, hopped %llu", (unsigned long long)stayed,
+		       (unsigned long long)hopped);
+	}
+	EXPECT_LE(4 * LOAD_INSNS, hopped);
+}
+
+/* Per CPU: each sees what ran there, and the sum what ran. */
+TEST_F(count, per_cpu)
+{
+	int fd[self->cpus], i, status;
+	uint64_t sum = 0;
+
+	for (i = 0; i < self->cpus; i++) {
+		fd[i] = open_user(-1, i, -1);
+		ASSERT_LE(0, fd[i]);
+	}
+	for (i = 0; i < self->cpus; i++)
+		enable(fd[i]);
+	for (i = 0; i < self->cpus; i++)
+		if (!fork()) {
+			pin(i);
+			load(20 * TURNS * (i + 1));
+			_exit(0);
+		}
+	while (wait(&status) > 0)
+		;
+	for (i = 0; i < self->cpus; i++)
+		disable(fd[i]);
+	for (i = 0; i < self->cpus; i++) {
+		struct value v = value_read(fd[i]);
+
+		EXPECT_LE(20 * LOAD_INSNS * (i + 1), v.count);
+		EXPECT_TRUE(within(v.count, 20 * LOAD_INSNS * (i + 1), 5));
+		EXPECT_EQ(v.enabled, v.running);
+		sum += v.count;
+	}
+	EXPECT_TRUE(within(sum, 20 * LOAD_INSNS * self->cpus *
+			   (self->cpus + 1) / 2, 5));
+}
+
+/* What all of a CPU's tasks have is what the CPU has. */
+TEST_F(count, tasks_and_cpu)
+{
+	struct perf_event_attr attr = attr_user();
+	uint64_t of_cpu, of_task;
+	int cpu, task;
+
+	ASSERT_EQ(0, pin(0));
+	cpu = open_user(-1, 0, -1);
+	task = event_open(&attr, 0, -1, -1);
+	ASSERT_LE(0, cpu);
+	ASSERT_LE(0, task);
+	enable(cpu);
+	enable(task);
+	load(10 * TURNS);
+	disable(task);
+	disable(cpu);
+	of_task = value_read(task).count;
+	of_cpu = value_read(cpu).count;
+	EXPECT_TRUE(counted(of_task, 10 * TURNS));
+	EXPECT_LE(of_task, of_cpu);
+}
+
+/* More events than counters: scaled, each to within 5 % of the truth. */
+TEST_F(count, multiplexed)
+{
+	enum { EVENTS = 10 };
+	int fd[EVENTS], i, scaled = 0;
+	long counters = pmu_caps("counters");
+
+	for (i = 0; i < EVENTS; i++) {
+		fd[i] = open_user(0, -1, -1);
+		ASSERT_LE(0, fd[i]);
+	}
+	for (i = 0; i < EVENTS; i++)
+		enable(fd[i]);
+	load(300 * TURNS);
+	for (i = 0; i < EVENTS; i++)
+		disable(fd[i]);
+	for (i = 0; i < EVENTS; i++) {
+		struct value v = value_read(fd[i]);
+
+		EXPECT_LE(v.running, v.enabled);
+		EXPECT_LT(0, v.running);
+		scaled += v.running < v.enabled;
+		EXPECT_TRUE(within(value_scaled(&v), 300 * LOAD_INSNS, 5)) {
+			TH_LOG("event %d: %llu in %llu of %llu ns: %.0f", i,
+			       (unsigned long long)v.count,
+			       (unsigned long long)v.running,
+			       (unsigned long long)v.enabled, value_scaled(&v));
+		}
+	}
+	if (counters > 0 && counters < EVENTS)
+		EXPECT_LE(EVENTS - counters, scaled);
+}
+
+/* A pinned event has a counter, or says at once that it has none. */
+TEST_F(count, pinned)
+{
+	struct perf_event_attr attr = attr_user();
+	struct value v;
+	int fd;
+
+	attr.pinned = 1;
+	fd = event_open(&attr, 0, -1, -1);
+	ASSERT_LE(0, fd);
+	enable(fd);
+	load(TURNS);
+	disable(fd);
+	v = value_read(fd);
+	EXPECT_TRUE(counted(v.count, TURNS));
+	EXPECT_EQ(v.enabled, v.running);
+}
+
+/* ----------------------------------------------------------------- refusals */
+
+FIXTURE(refusal) {
+};
+
+FIXTURE_SETUP(refusal)
+{
+	REQUIRE_PMU();
+}
+
+FIXTURE_TEARDOWN(refusal)
+{
+}
+
+/* What a PMU without it says to what it cannot do, in perf's own words. */
+FIXTURE_VARIANT(refusal) {
+	struct perf_event_attr attr;
+	int error;
+};
+
+#define REFUSED(name, err, ...) \
+	FIXTURE_VARIANT_ADD(refusal, name) { \
+		.attr = { .type = PERF_TYPE_HARDWARE, \
+			  .disabled = 1, __VA_ARGS__ }, \
+		.error = err }
+
+REFUSED(no_such_event, EINVAL, .config = PERF_COUNT_HW_MAX);
+REFUSED(precise, EOPNOTSUPP, .config = PERF_COUNT_HW_CPU_CYCLES,
+	.sample_period = 100000, .precise_ip = 1);
+REFUSED(most_precise, EOPNOTSUPP, .config = PERF_COUNT_HW_CPU_CYCLES,
+	.sample_period = 100000, .precise_ip = 3);
+REFUSED(branch_stack, EOPNOTSUPP, .sample_period = 100000,
+	.sample_type = PERF_SAMPLE_BRANCH_STACK,
+	.branch_sample_type = PERF_SAMPLE_BRANCH_ANY);
+
+TEST_F(refusal, open)
+{
+	struct perf_event_attr attr = variant->attr;
+	int fd = event_open(&attr, 0, -1, -1), err = errno;
+
+	EXPECT_GT(0, fd);
+	EXPECT_EQ(variant->error, err);
+}
+
+TEST_HARNESS_MAIN

@@ -1,0 +1,44 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+# The PMU in sysfs: its names, its format, and that each of its events opens.
+. ./lib.sh
+
+devices=/sys/bus/event_source/devices
+[ -d $devices/pvperf ] || tap_skip_all "no PMU named pvperf"
+
+for pmu in cpu pvperf; do
+	[ -d $devices/$pmu ] || continue
+	for f in type format/event events/instructions caps/max_precise; do
+		[ -s $devices/$pmu/$f ]
+		tap $? "$pmu has $f"
+	done
+	[ "$(cat $devices/$pmu/caps/max_precise)" = 0 ]
+	tap $? "$pmu is not precise, and says so"
+	for event in $devices/$pmu/events/*; do
+		case $event in *.unit|*.scale|*.snapshot) continue;; esac
+		name=$pmu/${event##*/}/
+		perf stat -x, -e "$name" -o /tmp/stat true 2> /tmp/err
+		grep -qE '^[0-9]+,|not counted' /tmp/stat
+		tap $? "$name opens" "$(cat /tmp/stat /tmp/err | tr '\n' ' ')"
+	done
+done
+
+perf list hw 2> /dev/null | grep -q 'instructions'
+tap $? "perf list hw names instructions"
+perf list 2> /dev/null | grep -q 'pvperf/'
+tap $? "perf list names pvperf's events"
+
+# The host's view of this vCPU: it waits for others, and is scheduled.
+if [ -e $devices/pvperf/events/host-cpu-clock ]; then
+	n=$(perf stat -a -x, -e pvperf/host-cpu-clock/ sleep 1 2>&1 |
+		awk -F, '$1 ~ /^[0-9.]+$/ { print $1 }')
+	awk -v n="${n:-0}" 'BEGIN { exit !(n > 0) }'
+	tap $? "host-cpu-clock runs" "${n:-nothing}"
+	n=$(perf stat -a -x, -e pvperf/host-context-switches/ sleep 1 2>&1 |
+		awk -F, '$1 ~ /^[0-9]/ { print $1 }')
+	[ "${n:-0}" -gt 0 ]
+	tap $? "an idle vCPU is switched away from" "${n:-nothing}"
+else
+	tap_skip "host-cpu-clock runs" "not offered"
+fi
+tap_end

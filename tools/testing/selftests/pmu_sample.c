@@ -1,0 +1,390 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What a PMU must hold when it samples: N overflows are N samples, or N less
+ * what is said to be lost; periods add up to the count. Read from the ring
+ * buffer, record by record. Nothing here knows what PMU it is.
+ */
+
+#include "pmu_test.h"
+#include <pthread.h>
+
+#define PERIOD		100000ull
+#define SAMPLES		200
+#define RUN		(SAMPLES * PERIOD / TURN_INSNS)
+
+/* perf's ring buffer, and what was found in it. */
+struct ring {
+	int fd;
+	size_t pages;
+	struct perf_event_mmap_page *head;
+	uint8_t *data;
+	uint64_t samples, lost, lost_samples, throttled;
+	uint64_t periods, last_period, last_value;
+	uint64_t user, kernel, deep;	/* frames; samples with more than one */
+	bool unordered;
+	uint64_t last_time;
+};
+
+#define SAMPLE_TYPE	(PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | \
+			 PERF_SAMPLE_READ | PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD)
+
+struct sample {
+	struct perf_event_header header;
+	uint64_t ip;
+	uint32_t pid, tid;
+	uint64_t time;
+	uint32_t cpu, reserved;
+	uint64_t period;
+	uint64_t value, enabled, running;
+	uint64_t chain_length, chain[];
+};
+
+static struct perf_event_attr attr_sample(uint64_t period)
+{
+	struct perf_event_attr attr = attr_user();
+
+	attr.sample_period = period;
+	attr.sample_type = SAMPLE_TYPE;
+	return attr;
+}
+
+static int ring_open(struct ring *r, int fd, size_t pages)
+{
+	*r = (struct ring){ .fd = fd, .pages = pages };
+	if (fd < 0)
+		return -errno;
+	r->head = mmap(NULL, (pages + 1) * 4096, PROT_READ | PROT_WRITE,
+		       MAP_SHARED, fd, 0);
+	if (r->head == MAP_FAILED)
+		return -errno;
+	r->data = (uint8_t *)r->head + 4096;
+	return 0;
+}
+
+/* A record, whole, wherever the buffer wraps. */
+static void record_copy(struct ring *r, uint64_t at, void *to, size_t size)
+{
+	size_t total = r->pages * 4096, i;
+
+	for (i = 0; i < size; i++)
+		((uint8_t *)to)[i] = r->data[(at + i) % total];
+}
+
+static void sample_take(struct ring *r, const struct sample *s, bool chain)
+{
+	uint64_t i;
+	bool user = false;
+
+	r->samples++;
+	r->periods += s->period;
+	r->last_period = s->period;
+	r->unordered |= s->time < r->last_time || s->value < r->last_value;
+	r->last_time = s->time;
+	r->last_value = s->value;
+	if (!chain)
+		return;
+	for (i = 0; i < s->chain_length; i++) {
+		if (s->chain[i] == (uint64_t)PERF_CONTEXT_USER)
+			user = true;
+		else if (s->chain[i] == (uint64_t)PERF_CONTEXT_KERNEL)
+			user = false;
+		else if (user)
+			r->user++;
+		else
+			r->kernel++;
+	}
+	r->deep += s->chain_length > 2;
+}
+
+static void ring_take(struct ring *r, bool chain)
+{
+	uint64_t head = __atomic_load_n(&r->head->data_head, __ATOMIC_ACQUIRE);
+	uint64_t at = r->head->data_tail;
+	union {
+		struct perf_event_header header;
+		struct sample sample;
+		uint64_t words[8192];
+	} u;
+
+	while (at < head) {
+		record_copy(r, at, &u, sizeof(u.header));
+		record_copy(r, at, &u, u.header.size);
+		switch (u.header.type) {
+		case PERF_RECORD_SAMPLE:
+			sample_take(r, &u.sample, chain);
+			break;
+		case PERF_RECORD_LOST:		/* id, lost */
+			r->lost += u.words[2];
+			break;
+		case PERF_RECORD_LOST_SAMPLES:
+			r->lost_samples += u.words[1];
+			break;
+		case PERF_RECORD_THROTTLE:
+			r->throttled++;
+			break;
+		}
+		at += u.header.size;
+	}
+	__atomic_store_n(&r->head->data_tail, at, __ATOMIC_RELEASE);
+}
+
+FIXTURE(sample) {
+	struct ring ring;
+};
+
+FIXTURE_SETUP(sample)
+{
+	REQUIRE_PMU();
+	ASSERT_EQ(0, pin(0));
+}
+
+FIXTURE_TEARDOWN(sample)
+{
+}
+
+/* As many samples as periods in the count, and each of one period. */
+TEST_F(sample, as_many)
+{
+	struct perf_event_attr attr = attr_sample(PERIOD);
+	struct ring *r = &self->ring;
+	struct value v;
+
+	ASSERT_EQ(0, ring_open(r, event_open(&attr, 0, -1, -1), 128));
+	enable(r->fd);
+	load(RUN);
+	disable(r->fd);
+	v = value_read(r->fd);
+	ring_take(r, false);
+	EXPECT_TRUE(counted(v.count, RUN));
+	EXPECT_EQ(v.count / PERIOD, r->samples + r->lost + r->lost_samples);
+	EXPECT_EQ(0, r->lost);
+	EXPECT_EQ(0, r->throttled);
+	EXPECT_EQ(r->samples * PERIOD, r->periods);
+	EXPECT_EQ(PERIOD, r->last_period);
+	/* what came after the last sample is less than a period */
+	EXPECT_GT(PERIOD, v.count - r->periods);
+	EXPECT_FALSE(r->unordered);
+	EXPECT_GE(v.count, r->last_value);
+}
+
+/* Stopped and started in the middle of periods, it still adds up. */
+TEST_F(sample, in_pieces)
+{
+	struct perf_event_attr attr = attr_sample(PERIOD);
+	struct ring *r = &self->ring;
+	struct value v;
+	int i;
+
+	ASSERT_EQ(0, ring_open(r, event_open(&attr, 0, -1, -1), 128));
+	for (i = 0; i < 100; i++) {
+		enable(r->fd);
+		load(RUN / 100);
+		disable(r->fd);
+	}
+	v = value_read(r->fd);
+	ring_take(r, false);
+	EXPECT_GE(1, llabs((long long)(v.count / PERIOD -
+				       (r->samples + r->lost_samples)))) {
+		TH_LOG("%llu samples, %llu lost, count %llu",
+		       (unsigned long long)r->samples,
+		       (unsigned long long)r->lost_samples,
+		       (unsigned long long)v.count);
+	}
+	EXPECT_FALSE(r->unordered);
+}
+
+/* A buffer too small loses, and says how many. */
+TEST_F(sample, declared_loss)
+{
+	struct perf_event_attr attr = attr_sample(PERIOD);
+	struct ring *r = &self->ring;
+	struct value v;
+
+	ASSERT_EQ(0, ring_open(r, event_open(&attr, 0, -1, -1), 1));
+	enable(r->fd);
+	load(RUN);
+	/* make room, so that the loss can be written */
+	ring_take(r, false);
+	load(RUN / 10);
+	disable(r->fd);
+	v = value_read(r->fd);
+	ring_take(r, false);
+	EXPECT_LT(0, r->lost + r->lost_samples);
+	EXPECT_EQ(v.count / PERIOD, r->samples + r->lost + r->lost_samples) {
+		TH_LOG("%llu samples, %llu + %llu lost",
+		       (unsigned long long)r->samples,
+		       (unsigned long long)r->lost,
+		       (unsigned long long)r->lost_samples);
+	}
+}
+
+/* Two at once, of different periods: each has all of its own. */
+TEST_F(sample, two)
+{
+	struct perf_event_attr attr = attr_sample(PERIOD);
+	struct ring *r = &self->ring, other;
+	struct value v;
+
+	ASSERT_EQ(0, ring_open(r, event_open(&attr, 0, -1, -1), 128));
+	attr = attr_sample(PERIOD * 3 / 2 + 1);
+	ASSERT_EQ(0, ring_open(&other, event_open(&attr, 0, -1, -1), 128));
+	enable(r->fd);
+	enable(other.fd);
+	load(RUN);
+	disable(other.fd);
+	disable(r->fd);
+	v = value_read(r->fd);
+	ring_take(r, false);
+	EXPECT_EQ(v.count / PERIOD, r->samples + r->lost_samples);
+	v = value_read(other.fd);
+	ring_take(&other, false);
+	EXPECT_EQ(v.count / attr.sample_period,
+		  other.samples + other.lost_samples);
+}
+
+/* A frequency: the periods are what was counted, within 0.1 %. */
+TEST_F(sample, frequency)
+{
+	struct perf_event_attr attr = attr_sample(0);
+	struct ring *r = &self->ring;
+	struct value v;
+	uint64_t turns = 200 * TURNS;
+
+	attr.freq = 1;
+	attr.sample_freq = 1000;
+	ASSERT_EQ(0, ring_open(r, event_open(&attr, 0, -1, -1), 256));
+	enable(r->fd);
+	load(turns);
+	disable(r->fd);
+	v = value_read(r->fd);
+	ring_take(r, false);
+	EXPECT_LT(10, r->samples);
+	EXPECT_EQ(0, r->lost + r->lost_samples);
+	/* the period that had begun at the end is not in it */
+	EXPECT_GT(v.count / 1000 + r->last_period,
+		  llabs((long long)(v.count - r->periods))) {
+		TH_LOG("%llu samples, periods %llu, count %llu, last %llu",
+		       (unsigned long long)r->samples,
+		       (unsigned long long)r->periods,
+		       (unsigned long long)v.count,
+		       (unsigned long long)r->last_period);
+	}
+	EXPECT_FALSE(r->unordered);
+}
+
+/* Off, it samples no more. */
+TEST_F(sample, stopped)
+{
+	struct perf_event_attr attr = attr_sample(PERIOD);
+	struct ring *r = &self->ring;
+	uint64_t samples;
+
+	ASSERT_EQ(0, ring_open(r, event_open(&attr, 0, -1, -1), 128));
+	enable(r->fd);
+	load(RUN / 10);
+	disable(r->fd);
+	ring_take(r, false);
+	samples = r->samples;
+	load(RUN);
+	ring_take(r, false);
+	EXPECT_EQ(samples, r->samples);
+	EXPECT_LT(0, samples);
+}
+
+/* The next period, by ioctl. */
+TEST_F(sample, new_period)
+{
+	struct perf_event_attr attr = attr_sample(PERIOD);
+	struct ring *r = &self->ring;
+	uint64_t period = PERIOD * 4, before;
+	struct value v;
+
+	ASSERT_EQ(0, ring_open(r, event_open(&attr, 0, -1, -1), 128));
+	enable(r->fd);
+	load(RUN);
+	disable(r->fd);
+	ring_take(r, false);
+	ASSERT_EQ(0, ioctl(r->fd, PERF_EVENT_IOC_PERIOD, &period));
+	before = value_read(r->fd).count;
+	r->samples = r->periods = 0;
+	enable(r->fd);
+	load(RUN);
+	disable(r->fd);
+	v = value_read(r->fd);
+	ring_take(r, false);
+	EXPECT_GE(1, llabs((long long)((v.count - before) / period -
+				       r->samples))) {
+		TH_LOG("%llu samples", (unsigned long long)r->samples);
+	}
+	EXPECT_EQ(period, r->last_period);
+}
+
+static void __attribute__((noinline)) deeper(int depth, uint64_t turns)
+{
+	if (depth)
+		deeper(depth - 1, turns);
+	else
+		load(turns);
+	asm volatile("");	/* no tail call */
+}
+
+/* Frames of the program, in its own stack. */
+TEST_F(sample, callchain)
+{
+	struct perf_event_attr attr = attr_sample(PERIOD);
+	struct ring *r = &self->ring;
+
+	attr.sample_type |= PERF_SAMPLE_CALLCHAIN;
+	ASSERT_EQ(0, ring_open(r, event_open(&attr, 0, -1, -1), 256));
+	enable(r->fd);
+	deeper(5, RUN);
+	disable(r->fd);
+	ring_take(r, true);
+	EXPECT_LT(SAMPLES / 2, r->samples);
+	EXPECT_LE(5 * r->samples, r->user);
+	EXPECT_EQ(0, r->kernel);
+}
+
+/* Of the kernel, too, if it is asked for. */
+TEST_F(sample, callchain_kernel)
+{
+	struct perf_event_attr attr = attr_sample(PERIOD);
+	struct ring *r = &self->ring;
+	int i;
+
+	attr.sample_type |= PERF_SAMPLE_CALLCHAIN;
+	attr.exclude_kernel = 0;
+	attr.exclude_user = 1;
+	ASSERT_EQ(0, ring_open(r, event_open(&attr, 0, -1, -1), 256));
+	enable(r->fd);
+	for (i = 0; i < 20000; i++)
+		sched_yield();
+	disable(r->fd);
+	ring_take(r, true);
+	EXPECT_LT(0, r->samples);
+	EXPECT_LE(r->samples, r->kernel);
+	EXPECT_LT(0, r->user);
+}
+
+/* REFRESH: so many overflows, and then off. */
+TEST_F(sample, refresh)
+{
+	struct perf_event_attr attr = attr_sample(PERIOD);
+	struct ring *r = &self->ring;
+	int i, signals = 0;
+
+	attr.wakeup_events = 1;
+	ASSERT_EQ(0, ring_open(r, event_open(&attr, 0, -1, -1), 128));
+	for (i = 0; i < 10; i++) {
+		uint64_t before = r->samples;
+
+		ASSERT_EQ(0, ioctl(r->fd, PERF_EVENT_IOC_REFRESH, 1));
+		load(2 * PERIOD);
+		ring_take(r, false);
+		signals += r->samples - before == 1;
+	}
+	/* a refresh of one is one overflow, and then off */
+	EXPECT_EQ(10, signals);
+}
+
+TEST_HARNESS_MAIN

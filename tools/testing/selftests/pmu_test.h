@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef PMU_TEST_H
+#define PMU_TEST_H
+
+/*
+ * What the tests of a PMU share: opening events, reading them, and a load whose
+ * user instructions are known. They know nothing of pvperf: they hold for any
+ * PMU, and are run on the host's too.
+ */
+
+#include "kselftest_harness.h"
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <sched.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define TURNS		1000000ull
+#define TURN_INSNS	2
+#define LOAD_INSNS	(TURNS * TURN_INSNS)
+
+/* @turns of two instructions. */
+static inline void load(uint64_t turns)
+{
+	asm volatile("1: dec %0\n\tjnz 1b" : "+r" (turns) : : "cc");
+}
+
+/*
+ * User instructions around a load between two ioctls, both sides of each and
+ * the library's wrapper: some dozens; this is above what any compiler makes.
+ */
+#define AROUND		2000
+
+static inline int event_open(struct perf_event_attr *attr, pid_t pid, int cpu,
+			     int group)
+{
+	attr->size = sizeof(*attr);
+	return syscall(SYS_perf_event_open, attr, pid, cpu, group,
+		       PERF_FLAG_FD_CLOEXEC);
+}
+
+/* User instructions, off until enabled. */
+static inline struct perf_event_attr attr_user(void)
+{
+	return (struct perf_event_attr){
+		.type = PERF_TYPE_HARDWARE,
+		.config = PERF_COUNT_HW_INSTRUCTIONS,
+		.disabled = 1, .exclude_kernel = 1, .exclude_hv = 1,
+		.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED |
+			       PERF_FORMAT_TOTAL_TIME_RUNNING,
+	};
+}
+
+static inline int open_user(pid_t pid, int cpu, int group)
+{
+	struct perf_event_attr attr = attr_user();
+
+	if (group >= 0)
+		attr.disabled = 0;
+	return event_open(&attr, pid, cpu, group);
+}
+
+/* With the read_format above. */
+struct value {
+	uint64_t count, enabled, running;
+};
+
+static inline struct value value_read(int fd)
+{
+	struct value v = { 0 };
+
+	if (read(fd, &v, sizeof(v)) != sizeof(v))
+		v.count = UINT64_MAX;
+	return v;
+}
+
+static inline double value_scaled(const struct value *v)
+{
+	return v->running ? (double)v->count * v->enabled / v->running : 0;
+}
+
+static inline void enable(int fd)
+{
+	ioctl(fd, PERF_EVENT_IOC_ENABLE, 0);
+}
+
+static inline void disable(int fd)
+{
+	ioctl(fd, PERF_EVENT_IOC_DISABLE, 0);
+}
+
+/* @count is that of @turns of the load, and little more. */
+static inline bool counted(uint64_t count, uint64_t turns)
+{
+	uint64_t own = turns * TURN_INSNS;
+
+	return count >= own && count - own <= AROUND + own / 100000;
+}
+
+static inline bool within(double value, double want, double percent)
+{
+	double off = value - want;
+
+	return (off < 0 ? -off : off) <= want * percent / 100;
+}
+
+static inline int cpus_online(void)
+{
+	return sysconf(_SC_NPROCESSORS_ONLN);
+}
+
+static inline int pin(int cpu)
+{
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	CPU_SET(cpu, &set);
+	return sched_setaffinity(0, sizeof(set), &set);
+}
+
+/* A number from sysfs about the PMU, or -1. */
+static inline long pmu_caps(const char *name)
+{
+	static const char *const pmus[] = { "cpu", "pvperf" };
+	char path[128];
+	long value = -1;
+	unsigned int i;
+	FILE *f;
+
+	for (i = 0; i < 2 && value < 0; i++) {
+		snprintf(path, sizeof(path),
+			 "/sys/bus/event_source/devices/%s/caps/%s", pmus[i], name);
+		f = fopen(path, "r");
+		if (!f)
+			continue;
+		if (fscanf(f, "%ld", &value) != 1)
+			value = -1;
+		fclose(f);
+	}
+	return value;
+}
+
+#define REQUIRE_PMU(fixture_cleanup) do { \
+	int _fd = open_user(0, -1, -1); \
+	if (_fd < 0 && errno == ENOENT) { \
+		fixture_cleanup; \
+		SKIP(return, "there is no hardware PMU"); \
+	} \
+	ASSERT_LE(0, _fd); \
+	close(_fd); \
+} while (0)
+
+#endif /* PMU_TEST_H */

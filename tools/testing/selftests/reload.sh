@@ -1,0 +1,65 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+# Either module goes and comes back, twenty times, with perf running. It counts
+# again afterwards, and at the end the host has nothing left.
+. ./lib.sh
+
+[ -f /lab/pvperf_guest.ko ] || tap_skip_all "no /lab/pvperf_guest.ko"
+want=100000004
+times=${RELOADS:-20}
+
+user() {
+	perf stat -x, -e instructions:u "$@" 2>&1 |
+		awk -F, '$1 ~ /^[0-9]/ { print $1 }'
+}
+
+# The guest's: perf's events hold it, so it goes between two of them.
+i=0 bad=0
+while [ $i -lt "$times" ]; do
+	perf stat -o /tmp/stat -e cycles,instructions ./loop100m || bad=1
+	tries=0
+	until rmmod pvperf_guest 2> /dev/null; do
+		tries=$((tries + 1))
+		[ $tries -lt 50 ] || { bad=1; break; }
+		sleep 0.1
+	done
+	perf stat -x, -e instructions:u true 2>&1 | grep -q 'not supported' || bad=1
+	insmod /lab/pvperf_guest.ko || bad=1
+	i=$((i + 1))
+done
+tap $bad "the guest's module came and went $times times"
+n=$(user ./loop100m)
+within "${n:-0}" $want 0.01
+tap $? "and it counts" "${n:-nothing}"
+
+# The host's: no one can hold it; the guest recovers by itself.
+(while :; do perf stat -a -o /tmp/stat -e cycles,instructions ./loop100m; done) &
+load=$!
+host "i=0; while [ \$i -lt $times ]; do rmmod pvperf_host || exit 1; sleep 0.1;
+	insmod /lab/pvperf_host.ko || exit 1; sleep 0.2; i=\$((i + 1)); done"
+tap $? "the host's module went and came $times times under perf stat -a"
+kill $load
+wait $load 2> /dev/null
+sleep 1
+n=$(user ./loop100m)
+within "${n:-0}" $want 0.01
+tap $? "and the guest counts by itself" "${n:-nothing}"
+
+# While it is away a count is not a number that looks right.
+perf stat -x, -o /tmp/stat -e instructions:u sh -c \
+	'./loop100m; host rmmod pvperf_host; ./loop100m; host insmod /lab/pvperf_host.ko; ./loop100m'
+awk -F, -v w=$want '$1 ~ /^[0-9]/ { n = $1; share = $5 }
+	$1 ~ /not counted/ { none = 1 }
+	END { exit !(none || (share < 100 && n > 0)) }' /tmp/stat
+tap $? "a count with a gap is scaled, or not counted" "$(tr '\n' ' ' < /tmp/stat)"
+
+rmmod pvperf_guest
+tap $? "unload in the guest"
+left=$(host "grep -E '^(events|pages) ' $totals" | awk '{ n += $2 } END { print n + 0 }')
+[ "$left" = 0 ]
+tap $? "nothing is left at the host" "$(host "head -4 $totals" | tr '\n' ' ')"
+host 'rmmod pvperf_host && insmod /lab/pvperf_host.ko'
+tap $? "the host's module goes and comes once more"
+insmod /lab/pvperf_guest.ko
+tap $? "and so does the guest's"
+tap_end
