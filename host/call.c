@@ -75,8 +75,7 @@ static int call_event(struct pvperf_vcpu *vcpu, u32 op, s32 id, u64 arg)
 		pvperf_event_close(event, PVPERF_END_CLOSE);
 		return 0;
 	case KVM_PERF_OP_ENABLE:
-		pvperf_event_enable(event, arg);
-		return 0;
+		return pvperf_event_enable(event, arg);
 	case KVM_PERF_OP_DISABLE:
 		pvperf_event_disable(event);
 		return 0;
@@ -190,7 +189,7 @@ static long call_vm(struct kvm_vcpu *kvcpu, const struct pvperf_call *call)
 	atomic64_inc(&vm->stats.calls);
 	if (call->op == KVM_PERF_OP_RESET) {
 		/* takes every vCPU's lock in turn, so it must hold none */
-		pvperf_vcpu_clear_all(vm);
+		pvperf_vcpu_clear_all(vm, PVPERF_END_CLOSE);
 	} else {
 		pvperf_vcpu_enter(vcpu);
 		ret = call_locked(vcpu, call);

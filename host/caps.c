@@ -64,6 +64,9 @@ static u64 caps_raw_mask(void)
 {
 	if (!raw)
 		return 0;
+	/* Before Zen the same counters saw the north bridge: other VMs' traffic. */
+	if (boot_cpu_data.x86_vendor == X86_VENDOR_AMD && boot_cpu_data.x86 < 0x17)
+		return 0;
 	return boot_cpu_data.x86_vendor == X86_VENDOR_INTEL ?
 	       PVPERF_RAW_MASK_INTEL : PVPERF_RAW_MASK_AMD;
 }

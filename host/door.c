@@ -51,6 +51,14 @@ DEFINE_STATIC_CALL(kvm_destroy, no_destroy);
 DEFINE_STATIC_CALL(test_hypercall, no_hypercall);
 DEFINE_STATIC_CALL(test_cpuid, no_cpuid);
 
+/*
+ * The ends are watched before anything can be begun, and until all is undone:
+ * so the two have counts of their own of what is under way.
+ */
+static DEFINE_PER_CPU(long, ends_inflight);
+static DEFINE_PER_CPU(long, ways_in_inflight);
+static const struct pvperf_hooks ends, ways_in;
+
 /* The self-test's; never a real vCPU. */
 static struct kvm_vcpu *test_vcpu;
 
@@ -82,7 +90,7 @@ static notrace int door_hypercall(struct kvm_vcpu *kvcpu)
 		ret = static_call(kvm_hypercall)(kvcpu);
 		door_call(kvcpu, &call);
 	}
-	pvperf_hook_leave();
+	pvperf_hook_leave(&ways_in);
 	return ret;
 }
 
@@ -95,7 +103,7 @@ static notrace bool door_cpuid(struct kvm_vcpu *kvcpu, u32 *eax, u32 *ebx,
 		pvperf_caps_cpuid(*eax, eax, ebx, ecx, edx);
 	else
 		ret = static_call(kvm_cpuid_orig)(kvcpu, eax, ebx, ecx, edx, exact);
-	pvperf_hook_leave();
+	pvperf_hook_leave(&ways_in);
 	return ret;
 }
 
@@ -103,7 +111,7 @@ static notrace void door_destroy(struct kvm *kvm)
 {
 	pvperf_vm_destroyed(kvm);
 	static_call(kvm_destroy)(kvm);
-	pvperf_hook_leave();
+	pvperf_hook_leave(&ends);
 }
 
 static void notrace see_hypercall(unsigned long ip, unsigned long parent_ip,
@@ -116,7 +124,7 @@ static void notrace see_hypercall(unsigned long ip, unsigned long parent_ip,
 		return;
 	kvcpu = (struct kvm_vcpu *)regs->di;
 	if ((u32)kvcpu->arch.regs[VCPU_REGS_RAX] == KVM_PERF_OP)
-		pvperf_hook_divert(regs, door_hypercall);
+		pvperf_hook_divert(&ways_in, regs, door_hypercall);
 }
 
 static void notrace see_cpuid(unsigned long ip, unsigned long parent_ip,
@@ -128,7 +136,7 @@ static void notrace see_cpuid(unsigned long ip, unsigned long parent_ip,
 		return;
 	if (*(u32 *)regs->si - KVM_PERF_CPUID_BASE <=
 	    KVM_PERF_CPUID_MAX - KVM_PERF_CPUID_BASE)
-		pvperf_hook_divert(regs, door_cpuid);
+		pvperf_hook_divert(&ways_in, regs, door_cpuid);
 }
 
 static void notrace see_destroy(unsigned long ip, unsigned long parent_ip,
@@ -137,7 +145,7 @@ static void notrace see_destroy(unsigned long ip, unsigned long parent_ip,
 	struct pt_regs *regs = ftrace_get_regs(fregs);
 
 	if (regs && pvperf_vm_find((struct kvm *)regs->di))
-		pvperf_hook_divert(regs, door_destroy);
+		pvperf_hook_divert(&ends, regs, door_destroy);
 }
 
 static void notrace see_reset(unsigned long ip, unsigned long parent_ip,
@@ -179,11 +187,17 @@ static struct pvperf_hook hook_set_regs = {
 	.name = "kvm_arch_vcpu_ioctl_set_regs", .ops.func = see_set_regs,
 };
 
-/* The ends first: nothing may be begun whose end would not be seen. */
-static struct pvperf_hook *const ends[] = {
+static struct pvperf_hook *const ends_hook[] = {
 	&hook_destroy, &hook_reset, &hook_set_regs,
 };
-static struct pvperf_hook *const ways_in[] = { &hook_cpuid, &hook_hypercall };
+static struct pvperf_hook *const ways_in_hook[] = { &hook_cpuid, &hook_hypercall };
+
+static const struct pvperf_hooks ends = {
+	ends_hook, ARRAY_SIZE(ends_hook), &ends_inflight,
+};
+static const struct pvperf_hooks ways_in = {
+	ways_in_hook, ARRAY_SIZE(ways_in_hook), &ways_in_inflight,
+};
 
 static int test_one(const char *what, bool works)
 {
@@ -244,23 +258,23 @@ static void door_resolve(void)
 
 int pvperf_door_watch(void)
 {
-	int ret = pvperf_hooks_find(ends, ARRAY_SIZE(ends));
+	int ret = pvperf_hooks_find(&ends);
 
 	if (ret)
 		return ret;
 	static_call_update(kvm_destroy,
 		(void (*)(struct kvm *))pvperf_hook_original(&hook_destroy));
-	return pvperf_hooks_install(ends, ARRAY_SIZE(ends));
+	return pvperf_hooks_install(&ends);
 }
 
 int pvperf_door_open(void)
 {
-	int ret = pvperf_hooks_find(ways_in, ARRAY_SIZE(ways_in));
+	int ret = pvperf_hooks_find(&ways_in);
 
 	if (ret)
 		return ret;
 	door_resolve();
-	ret = pvperf_hooks_install(ways_in, ARRAY_SIZE(ways_in));
+	ret = pvperf_hooks_install(&ways_in);
 	if (ret)
 		return ret;
 	ret = door_test();
@@ -271,10 +285,10 @@ int pvperf_door_open(void)
 
 void pvperf_door_close(void)
 {
-	pvperf_hooks_remove(ways_in, ARRAY_SIZE(ways_in));
+	pvperf_hooks_remove(&ways_in);
 }
 
 void pvperf_door_unwatch(void)
 {
-	pvperf_hooks_remove(ends, ARRAY_SIZE(ends));
+	pvperf_hooks_remove(&ends);
 }

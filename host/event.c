@@ -97,6 +97,7 @@ static void event_sync(struct pvperf_event *event)
 	event->sync.time_enabled = event->base.time_enabled + enabled;
 	event->sync.time_running = event->base.time_running + running;
 	event->sync.state = event_state(event);
+	event->synced = ktime_get_ns();
 	pvperf_event_tell(event);
 	local_irq_restore(flags);
 }
@@ -215,16 +216,17 @@ void pvperf_event_close(struct pvperf_event *event, enum pvperf_end end)
 	kfree_rcu(event, rcu);
 }
 
-void pvperf_event_enable(struct pvperf_event *event, u64 left)
+int pvperf_event_enable(struct pvperf_event *event, u64 left)
 {
+	if (!event->perf)
+		return -KVM_EBUSY;
 	if (!event->enabled) {
 		event->enabled = true;
-		if (event->perf) {
-			pvperf_overflow_arm(event, left);
-			perf_event_enable(event->perf);
-		}
+		pvperf_overflow_arm(event, left);
+		perf_event_enable(event->perf);
 	}
 	event_sync(event);
+	return 0;
 }
 
 void pvperf_event_disable(struct pvperf_event *event)
@@ -242,12 +244,29 @@ void pvperf_event_read(struct pvperf_event *event)
 	event_sync(event);
 }
 
+/*
+ * Since when the new thread has run the vCPU, nobody knows. So all the time
+ * that the old one did not is taken for missed: the count may be short, and the
+ * times say so.
+ */
+static void event_rebase(struct pvperf_event *event)
+{
+	u64 then = event->synced, before = event->sync.time_enabled;
+	u64 passed, enabled;
+
+	event_sync(event);
+	event->base = event->sync;
+	passed = event->synced - then;
+	enabled = event->sync.time_enabled - before;
+	if (event->enabled && passed > enabled)
+		event->base.time_enabled += passed - enabled;
+}
+
 void pvperf_event_rebind(struct pvperf_event *event)
 {
-	event_sync(event);
+	event_rebase(event);
 	if (event->perf)
 		perf_event_release_kernel(event->perf);
-	event->base = event->sync;
 	event->perf = event_create(event);
 	if (IS_ERR(event->perf)) {
 		event->perf = NULL;

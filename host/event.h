@@ -29,12 +29,14 @@ struct pvperf_event {
 	struct guest_perf_event *shared;	/* in .page */
 	struct pvperf_event_sync sync;	/* what .shared was told last */
 	struct pvperf_event_sync base;	/* of earlier threads' perf_events */
+	u64 synced;			/* when, by ktime_get_ns() */
 	u32 sequence;
 	/* the overflow handler's own: see overflow.c */
 	u64 period;
+	bool raised;			/* .period is above the guest's wish */
 	unsigned long tick;
 	u32 in_tick;
-	u32 stretch;
+	u32 stretch;			/* doublings of .period */
 	struct rcu_head rcu;
 };
 
@@ -44,7 +46,7 @@ int pvperf_event_open(struct pvperf_vcpu *vcpu,
 		      const struct guest_perf_attr *attr);
 /* Any process context. Frees @event. */
 void pvperf_event_close(struct pvperf_event *event, enum pvperf_end end);
-void pvperf_event_enable(struct pvperf_event *event, u64 left);
+int pvperf_event_enable(struct pvperf_event *event, u64 left);
 void pvperf_event_disable(struct pvperf_event *event);
 void pvperf_event_read(struct pvperf_event *event);
 /* The vCPU's thread is another one now: the caller. */

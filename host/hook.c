@@ -11,17 +11,17 @@
 #include "../compat/symbol.h"
 #include "hook.h"
 
-DEFINE_PER_CPU(long, pvperf_hook_inflight);
-
-int pvperf_hooks_find(struct pvperf_hook *const *hooks, unsigned int n)
+int pvperf_hooks_find(const struct pvperf_hooks *hooks)
 {
+	struct pvperf_hook *hook;
 	unsigned int i;
 
-	for (i = 0; i < n; i++) {
-		hooks[i]->ip = pvperf_symbol(hooks[i]->name);
-		if (!hooks[i]->ip) {
+	for (i = 0; i < hooks->n; i++) {
+		hook = hooks->hook[i];
+		hook->ip = pvperf_symbol(hook->name);
+		if (!hook->ip) {
 			pr_err("this kernel's KVM has no function %s to hook; not loading\n",
-			       hooks[i]->name);
+			       hook->name);
 			return -ENOENT;
 		}
 	}
@@ -53,15 +53,15 @@ static int hook_install(struct pvperf_hook *hook)
 	return 0;
 }
 
-int pvperf_hooks_install(struct pvperf_hook *const *hooks, unsigned int n)
+int pvperf_hooks_install(const struct pvperf_hooks *hooks)
 {
 	unsigned int i;
 	int ret;
 
-	for (i = 0; i < n; i++) {
-		ret = hook_install(hooks[i]);
+	for (i = 0; i < hooks->n; i++) {
+		ret = hook_install(hooks->hook[i]);
 		if (ret) {
-			pvperf_hooks_remove(hooks, n);
+			pvperf_hooks_remove(hooks);
 			return ret;
 		}
 	}
@@ -73,27 +73,33 @@ int pvperf_hooks_install(struct pvperf_hook *const *hooks, unsigned int n)
  * down, and a sum of 0 is final. A call that was preempted and moved counts up
  * on one CPU and down on another.
  */
-static long hooks_inflight(void)
+static long hooks_inflight(const struct pvperf_hooks *hooks)
 {
 	long sum = 0;
 	int cpu;
 
 	for_each_possible_cpu(cpu)
-		sum += per_cpu(pvperf_hook_inflight, cpu);
+		sum += *per_cpu_ptr(hooks->inflight, cpu);
 	return sum;
 }
 
-void pvperf_hooks_remove(struct pvperf_hook *const *hooks, unsigned int n)
+static void hook_remove(struct pvperf_hook *hook)
 {
-	while (n--) {
-		if (!hooks[n]->live)
-			continue;
-		unregister_ftrace_function(&hooks[n]->ops);
-		ftrace_free_filter(&hooks[n]->ops);
-		hooks[n]->live = false;
-	}
+	if (!hook->live)
+		return;
+	unregister_ftrace_function(&hook->ops);
+	ftrace_free_filter(&hook->ops);
+	hook->live = false;
+}
+
+void pvperf_hooks_remove(const struct pvperf_hooks *hooks)
+{
+	unsigned int i = hooks->n;
+
+	while (i--)
+		hook_remove(hooks->hook[i]);
 	/* No callback runs any more (unregister waited), so none can enter. */
-	while (hooks_inflight())
+	while (hooks_inflight(hooks))
 		msleep(1);
 	/* The last instructions behind pvperf_hook_leave() are done, too. */
 	synchronize_rcu_tasks();

@@ -23,11 +23,18 @@ struct pvperf_hook {
 	bool live;
 };
 
+/* Hooks that come and go together. */
+struct pvperf_hooks {
+	struct pvperf_hook *const *hook;
+	unsigned int n;
+	long __percpu *inflight;	/* diverted calls, summed over CPUs */
+};
+
 /* Resolve all of them, or none; process context. */
-int pvperf_hooks_find(struct pvperf_hook *const *hooks, unsigned int n);
-int pvperf_hooks_install(struct pvperf_hook *const *hooks, unsigned int n);
-/* Returns when no diverted call is under way any more. */
-void pvperf_hooks_remove(struct pvperf_hook *const *hooks, unsigned int n);
+int pvperf_hooks_find(const struct pvperf_hooks *hooks);
+int pvperf_hooks_install(const struct pvperf_hooks *hooks);
+/* Returns when no call that these diverted is under way any more. */
+void pvperf_hooks_remove(const struct pvperf_hooks *hooks);
 /* Did ftrace really patch the text? */
 bool pvperf_hook_patched(const struct pvperf_hook *hook);
 
@@ -37,19 +44,18 @@ static inline unsigned long pvperf_hook_original(const struct pvperf_hook *hook)
 	return hook->ip + MCOUNT_INSN_SIZE;
 }
 
-DECLARE_PER_CPU(long, pvperf_hook_inflight);
-
 /* In the callback, with preemption off. */
-static __always_inline void pvperf_hook_divert(struct pt_regs *regs, void *to)
+static __always_inline void pvperf_hook_divert(const struct pvperf_hooks *hooks,
+					       struct pt_regs *regs, void *to)
 {
-	this_cpu_inc(pvperf_hook_inflight);
+	this_cpu_inc(*hooks->inflight);
 	instruction_pointer_set(regs, (unsigned long)to);
 }
 
 /* The last thing that a diverted call does. */
-static __always_inline void pvperf_hook_leave(void)
+static __always_inline void pvperf_hook_leave(const struct pvperf_hooks *hooks)
 {
-	this_cpu_dec(pvperf_hook_inflight);
+	this_cpu_dec(*hooks->inflight);
 }
 
 #endif /* _PVPERF_HOST_HOOK_H */

@@ -8,6 +8,11 @@
 #include "inject.h"
 #include "vcpu.h"
 
+bool pvperf_inject_alive(const struct pvperf_vcpu *vcpu)
+{
+	return !READ_ONCE(vcpu->dead) && vcpu->kvcpu->arch.cr0 & X86_CR0_PE;
+}
+
 /*
  * The request alone can come too late: between KVM's last look at its requests
  * (interrupts off) and the entry to the guest, or while the vCPU goes to sleep

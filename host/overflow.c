@@ -4,8 +4,8 @@
  * lock, allocates nothing, and reads one word of guest memory: .period.
  *
  * Pace: perf stops an event that overflows too often until the next tick, and
- * counts nothing meanwhile, which the guest would not see. So we never get
- * there: beyond OVERFLOWS_PER_SECOND the period is doubled for as long as it
+ * counts nothing meanwhile, which the guest would not see. So we never let it
+ * come to that: beyond our own limits the period is doubled for as long as it
  * takes. The count stays right, and says how far apart the overflows were.
  */
 #include <linux/jiffies.h>
@@ -18,38 +18,57 @@
 #include "vcpu.h"
 #include "vm.h"
 
-#define OVERFLOWS_PER_SECOND	16000
-#define OVERFLOWS_PER_TICK	(OVERFLOWS_PER_SECOND / HZ)
-#define STRETCH_MAX		20
+/* In a second, of one event and of one vCPU. */
+#define EVENT_MAX	16000
+#define VCPU_MAX	64000
 
-/* The guest's wish, read once and bounded. */
+#define STRETCH_MAX	20
+#define PERIOD_MAX	(1ULL << 62)
+
+/* The guest's wish, read once and bounded, and doubled as often as it takes. */
 static u64 overflow_period(struct pvperf_event *event)
 {
 	u64 want = event->full ? READ_ONCE(event->shared->period) : 0;
-	u64 min = event->attr.type == PERF_TYPE_SOFTWARE ? 1 :
-		  pvperf_policy.min_period;
+	u64 min = pvperf_policy_min_period(&pvperf_policy, event->attr.type);
 
-	if (want)
-		event->period = clamp(want, min, 1ULL << 40);
-	return event->period;
-}
-
-/* perf stopped it until the next tick: the host's limit is lower than ours. */
-static bool overflow_throttled(const struct perf_event *perf)
-{
-	return perf->hw.interrupts == ~0ULL;
-}
-
-static void overflow_pace(struct pvperf_event *event, bool throttled)
-{
-	if (event->tick != jiffies) {
-		if (event->stretch && event->in_tick <= OVERFLOWS_PER_TICK / 2)
-			event->stretch--;
-		event->tick = jiffies;
-		event->in_tick = 0;
+	if (want) {
+		event->period = clamp(want, min, PERIOD_MAX);
+		event->raised = event->period > want;
 	}
-	if ((++event->in_tick > OVERFLOWS_PER_TICK || throttled) &&
-	    event->stretch < STRETCH_MAX)
+	return min(event->period, PERIOD_MAX >> event->stretch) << event->stretch;
+}
+
+/* Is this one too many since the tick? */
+static bool overflow_vcpu_fast(struct pvperf_vcpu *vcpu)
+{
+	if (vcpu->tick != jiffies) {
+		vcpu->tick = jiffies;
+		vcpu->in_tick = 0;
+	}
+	return ++vcpu->in_tick > VCPU_MAX / HZ;
+}
+
+/* A new tick: one doubling less for each that was quiet. */
+static void overflow_relax(struct pvperf_event *event)
+{
+	unsigned long passed = jiffies - event->tick;
+
+	if (!passed)
+		return;
+	if (event->in_tick > EVENT_MAX / HZ / 2)
+		passed--;
+	event->stretch -= min_t(unsigned long, event->stretch, passed);
+	event->tick = jiffies;
+	event->in_tick = 0;
+}
+
+static void overflow_pace(struct pvperf_event *event)
+{
+	bool fast = overflow_vcpu_fast(event->vcpu);
+
+	overflow_relax(event);
+	fast |= ++event->in_tick > EVENT_MAX / HZ;
+	if (fast && event->stretch < STRETCH_MAX)
 		event->stretch++;
 }
 
@@ -60,7 +79,8 @@ void pvperf_overflow_arm(struct pvperf_event *event, u64 left)
 
 	if (!event->attr.sample_period)
 		return;
-	period = overflow_period(event) << event->stretch;
+	overflow_relax(event);
+	period = overflow_period(event);
 	if (!left || left > period)
 		left = period;
 	/* The perf_event is off, so these are nobody else's. */
@@ -69,37 +89,51 @@ void pvperf_overflow_arm(struct pvperf_event *event, u64 left)
 	local64_set(&hw->period_left, left);
 }
 
-void pvperf_overflow_nmi(struct perf_event *perf, struct perf_sample_data *data,
-			 struct pt_regs *regs)
+/* Interrupts off, as a timer's overflow may come on top of another's. */
+static void overflow_tell(struct pvperf_event *event, u64 count)
 {
-	struct pvperf_event *event = perf->overflow_handler_context;
 	struct pvperf_vcpu *vcpu = event->vcpu;
-	struct guest_perf_page *head;
+	struct guest_perf_page *head = READ_ONCE(vcpu->head);
 
-	if (READ_ONCE(vcpu->dead))
-		return;
-	overflow_pace(event, overflow_throttled(perf));
-	/* perf has armed the next period already: this is for the one after */
-	perf->hw.sample_period = overflow_period(event) << event->stretch;
-
-	event->sync.count = event->base.count + local64_read(&perf->count);
+	event->sync.count = event->base.count + count;
 	event->sync.state = KVM_PERF_STATE_COUNTING;
-	event->sync.flags = event->stretch ? KVM_PERF_EVENT_STRETCHED : 0;
+	event->sync.flags = event->stretch || event->raised ?
+			    KVM_PERF_EVENT_STRETCHED : 0;
 	pvperf_event_tell(event);
 	if (event->full)
 		WRITE_ONCE(event->shared->count_at_overflow, event->sync.count);
 	pvperf_page_overflows_inc(event->shared);
-	atomic64_inc(&vcpu->vm->stats.overflows);
-	trace_pvperf_overflow(vcpu->vm->pid, vcpu->index, event->id,
-			      event->sync.count, perf->hw.sample_period);
-
-	head = READ_ONCE(vcpu->head);
 	vcpu->nmis++;
 	if (head) {
 		pvperf_page_pending_set(head, event->id);
 		pvperf_page_nmis_set(head, vcpu->nmis);
 	}
-	atomic64_inc(&vcpu->vm->stats.nmis);
-	trace_pvperf_inject(vcpu->vm->pid, vcpu->index, vcpu->nmis);
+}
+
+void pvperf_overflow_nmi(struct perf_event *perf, struct perf_sample_data *data,
+			 struct pt_regs *regs)
+{
+	struct pvperf_event *event = perf->overflow_handler_context;
+	struct pvperf_vcpu *vcpu = event->vcpu;
+	struct pvperf_vm *vm = vcpu->vm;
+	unsigned long flags;
+
+	if (!pvperf_inject_alive(vcpu))
+		return;
+	local_irq_save(flags);
+	overflow_pace(event);
+	/* perf has armed the next period already: this is for the one after */
+	perf->hw.sample_period = overflow_period(event);
+	/* Not for perf to stop, unless it has done so just now. */
+	if (perf->hw.interrupts != ~0ULL)
+		perf->hw.interrupts = 0;
+	overflow_tell(event, local64_read(&perf->count));
+	local_irq_restore(flags);
+
+	atomic64_inc(&vm->stats.overflows);
+	trace_pvperf_overflow(vm->pid, vcpu->index, event->id, event->sync.count,
+			      perf->hw.sample_period);
+	atomic64_inc(&vm->stats.nmis);
+	trace_pvperf_inject(vm->pid, vcpu->index, vcpu->nmis);
 	pvperf_inject_nmi(vcpu);
 }

@@ -5,9 +5,10 @@
  *
  * Raw events keep to the event select's harmless fields: not the ring and
  * interrupt bits, which are the host's to set; not AnyThread (bit 21), which
- * would count the sibling thread, perhaps another VM's. What is counted is
- * this vCPU while it runs guest code (the host excludes itself), so a select
- * of one's own shows nothing of others that its effects on shared caches don't.
+ * would count the sibling thread, perhaps another VM's. They count while this
+ * vCPU runs guest code (the host excludes itself). A few selects of some CPUs
+ * are about the whole core or package all the same; where a guest may not see
+ * that, raw=0 is the answer.
  *
  * Software events are the host's, about the vCPU's own thread: how it was
  * scheduled, which the guest sees as steal time, too.
@@ -76,6 +77,12 @@ static const struct {
 	{ KVM_PERF_TYPE_RAW, check_raw },
 };
 
+/* The host's software events are as rare as they are, and paced. */
+__u32 pvperf_policy_min_period(const struct pvperf_policy *policy, __u32 type)
+{
+	return type == KVM_PERF_TYPE_SOFTWARE ? 1 : policy->min_period;
+}
+
 int pvperf_policy_check(const struct pvperf_policy *policy,
 			const struct guest_perf_attr *attr)
 {
@@ -83,7 +90,8 @@ int pvperf_policy_check(const struct pvperf_policy *policy,
 
 	if (policy->access < PVPERF_ACCESS_LOCAL)
 		return -KVM_ENOSYS;
-	if (attr->sample_period && attr->sample_period < policy->min_period)
+	if (attr->sample_period &&
+	    attr->sample_period < pvperf_policy_min_period(policy, attr->type))
 		return -KVM_EINVAL;
 	for (i = 0; i < sizeof(types) / sizeof(types[0]); i++)
 		if (types[i].type == attr->type)

@@ -29,6 +29,7 @@ struct pvperf_policy {
 /* @attr was decoded. Returns 0 or a -KVM_E* value. */
 int pvperf_policy_check(const struct pvperf_policy *policy,
 			const struct guest_perf_attr *attr);
+__u32 pvperf_policy_min_period(const struct pvperf_policy *policy, __u32 type);
 __u32 pvperf_policy_features(const struct pvperf_policy *policy);
 
 #endif /* _PVPERF_HOST_POLICY_H */

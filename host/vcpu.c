@@ -59,12 +59,9 @@ struct pvperf_vcpu *pvperf_vcpu_get(struct pvperf_vm *vm, struct kvm_vcpu *kvcpu
 	return vcpu;
 }
 
-void pvperf_vcpu_destroy(struct pvperf_vcpu *vcpu, enum pvperf_end end)
+void pvperf_vcpu_destroy(struct pvperf_vcpu *vcpu)
 {
 	cancel_work_sync(&vcpu->reset);
-	mutex_lock(&vcpu->lock);
-	pvperf_vcpu_clear(vcpu, READ_ONCE(vcpu->dead) ? PVPERF_END_SILENT : end);
-	mutex_unlock(&vcpu->lock);
 	/* No event is left that could queue it again. */
 	irq_work_sync(&vcpu->wake);
 	put_task_struct(vcpu->task);
@@ -157,7 +154,7 @@ void pvperf_vcpu_clear(struct pvperf_vcpu *vcpu, enum pvperf_end end)
 	vcpu_detach_page(vcpu, end);
 }
 
-void pvperf_vcpu_clear_all(struct pvperf_vm *vm)
+void pvperf_vcpu_clear_all(struct pvperf_vm *vm, enum pvperf_end end)
 {
 	struct pvperf_vcpu *vcpu;
 	unsigned long idx;
@@ -165,7 +162,7 @@ void pvperf_vcpu_clear_all(struct pvperf_vm *vm)
 	xa_for_each(&vm->vcpus, idx, vcpu) {
 		mutex_lock(&vcpu->lock);
 		pvperf_vcpu_clear(vcpu, READ_ONCE(vcpu->dead) ?
-				  PVPERF_END_SILENT : PVPERF_END_CLOSE);
+				  PVPERF_END_SILENT : end);
 		mutex_unlock(&vcpu->lock);
 	}
 }

@@ -43,6 +43,8 @@ struct pvperf_vcpu {
 	struct guest_perf_page *head;	/* in .page */
 	u64 page_addr;			/* guest-physical */
 	u32 nmis;
+	unsigned long tick;		/* the overflow handler's own */
+	u32 in_tick;
 	bool dead;			/* reset: write nothing any more */
 	struct irq_work wake;
 	struct work_struct reset;
@@ -51,8 +53,8 @@ struct pvperf_vcpu {
 
 /* In the vCPU's thread: find or make. NULL: no memory. */
 struct pvperf_vcpu *pvperf_vcpu_get(struct pvperf_vm *vm, struct kvm_vcpu *kvcpu);
-/* Last of all; the vCPU makes no calls any more. */
-void pvperf_vcpu_destroy(struct pvperf_vcpu *vcpu, enum pvperf_end end);
+/* Last of all: it was cleared, and makes no calls any more. */
+void pvperf_vcpu_destroy(struct pvperf_vcpu *vcpu);
 
 /* Take .lock for a call: deals with a reset, or a new thread, first. */
 void pvperf_vcpu_enter(struct pvperf_vcpu *vcpu);
@@ -62,7 +64,7 @@ int pvperf_vcpu_attach(struct pvperf_vcpu *vcpu, u64 addr);
 /* .lock held: all events and the page go. */
 void pvperf_vcpu_clear(struct pvperf_vcpu *vcpu, enum pvperf_end end);
 /* .lock not held: the same for all vCPUs. */
-void pvperf_vcpu_clear_all(struct pvperf_vm *vm);
+void pvperf_vcpu_clear_all(struct pvperf_vm *vm, enum pvperf_end end);
 
 /* From a hook, preemption off: this vCPU was reset by guest or userspace. */
 void pvperf_vcpu_reset_seen(struct kvm_vcpu *kvcpu);

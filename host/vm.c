@@ -17,7 +17,8 @@ struct pvperf_vm *pvperf_vm_find(const struct kvm *kvm)
 {
 	struct pvperf_vm *vm;
 
-	hash_for_each_possible_rcu(vms, vm, node, (unsigned long)kvm)
+	hash_for_each_possible_rcu(vms, vm, node, (unsigned long)kvm,
+				   lockdep_is_held(&vms_lock))
 		if (vm->kvm == kvm)
 			return vm;
 	return NULL;
@@ -65,12 +66,14 @@ static void vm_end(struct pvperf_vm *vm, enum pvperf_end end)
 	struct pvperf_vcpu *vcpu;
 	unsigned long idx;
 
-	/* First out of sight, so that a reset seen now finds nothing ... */
+	/* While resets are still seen: what is told must not hit a reset guest. */
+	pvperf_vcpu_clear_all(vm, end);
+	/* Out of sight, so that a reset seen now finds nothing ... */
 	hash_del_rcu(&vm->node);
 	synchronize_rcu();
 	/* ... and what one saw before has been queued, and is waited for. */
 	xa_for_each(&vm->vcpus, idx, vcpu)
-		pvperf_vcpu_destroy(vcpu, end);
+		pvperf_vcpu_destroy(vcpu);
 	WARN_ON(vm->nr_pages || !xa_empty(&vm->ids));
 	xa_destroy(&vm->vcpus);
 	xa_destroy(&vm->pages);

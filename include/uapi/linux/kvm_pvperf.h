@@ -79,8 +79,9 @@
  * Each call works alone: a guest may use the first five of 2010 and no more,
  * or attach pages and send batches. In a batch OPEN, CLOSE, ENABLE, DISABLE and
  * READ may stand; their first argument is guest_perf_op.id (OPEN: .arg holds
- * the address), and ENABLE of a sampling event takes in .arg how much is left
- * of the first period (0: a whole one).
+ * the address, and .id what the event's parameter says, too), and ENABLE of a
+ * sampling event takes in .arg how much is left of the first period (0: a whole
+ * one).
  *
  * Lifetimes
  * ---------
@@ -96,9 +97,10 @@
  * Ordering
  * --------
  * The host writes an event's memory only while its vCPU is outside the guest
- * (in a call, or at the overflow's exit). So the vCPU that owns an event sees
- * every update whole, and needs no barrier but the compiler's. Another vCPU
- * reads .sequence before and after: odd, or changed, means try again.
+ * (in a call, or at the overflow's exit), but for the last word at the end of an
+ * event that was not its vCPU's doing. So the vCPU that owns an event sees every
+ * update whole, and needs no barrier but the compiler's. Another vCPU reads
+ * .sequence before and after: odd, or changed, means try again.
  * In an overflow the order is: count, count_at_overflow, then .overflows + 1,
  * then the bit in .pending, then .nmis + 1, then the NMI. NMIs merge: one may
  * stand for many overflows, and a handler must take all that .overflows says,
@@ -110,12 +112,12 @@
  *   -KVM_ENOSYS       no host side, not available to this VM, or no such
  *                     operation
  *   -KVM_EPERM        not from CPL 0 (KVM's own answer), or from a nested guest
- *   -KVM_EOPNOTSUPP   a VM that this cannot work for: protected state (SEV-ES,
- *                     TDX), or the host's PMU is lent out (mediated vPMU)
+ *   -KVM_EOPNOTSUPP   a VM that this cannot work for: its state is protected
+ *                     from the host (SEV-ES)
  * OPEN:
  *   -KVM_EINVAL       an address not aligned or a structure across a page's
- *                     end; reserved or unknown bits; a period below the limit;
- *                     a negative id
+ *                     end; reserved or unknown bits; a period below the limit
+ *                     (there is none for software events); a negative id
  *   -KVM_EFAULT       an address that is no memory, or may not be written
  *   -KVM_E2BIG        .size of the attr is not one that the host knows
  *   -KVM_EPERM        a type of event that the VM's policy does not allow
@@ -123,6 +125,7 @@
  *   -KVM_ENOENT       the host's PMU has no such event
  *   -KVM_ENOSPC       the vCPU's or VM's limit of events or pages is reached
  *   -KVM_EBUSY        the host's PMU can't take it now
+ *   -KVM_EOPNOTSUPP   the host's PMU is lent out to VMs (mediated vPMU)
  *   -KVM_ENOMEM       the host is short of memory
  * CLOSE, ENABLE, DISABLE, READ:
  *   -KVM_EINVAL       (in a batch) a reserved field is not zero
