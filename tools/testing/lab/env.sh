@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0
 # Where things lie, which kernels there are, and how the lab speaks: sourced by
 # every shell script here. It makes nothing and needs nothing installed.
 
@@ -10,7 +11,7 @@ say() { echo "lab: $*" >&2; }
 die() { echo "lab: $*" >&2; exit 1; }
 
 # usage: the comment at the top of the calling script, as its --help
-usage() { sed -n '2,/^$/s/^# \{0,1\}//p' "$0"; }
+usage() { sed -n '3,/^$/s/^# \{0,1\}//p' "$0"; }
 
 kernel_names() { awk '!/^#/ && NF { print $1 }' "$LAB/kernels"; }
 
