@@ -152,9 +152,12 @@ static void test_period(void)
 	unsigned int i;
 
 	for (i = 0; i < 4; i++) {
+		/* the host's own are rare, and paced */
+		int small = types[i] == PERF_TYPE_SOFTWARE ? 0 : -KVM_EINVAL;
+
 		is(0, check(&local, types[i], 0, 0), "period: none");
-		is(-KVM_EINVAL, check(&local, types[i], 0, 1), "period: 1");
-		is(-KVM_EINVAL, check(&local, types[i], 0, local.min_period - 1),
+		is(small, check(&local, types[i], 0, 1), "period: 1");
+		is(small, check(&local, types[i], 0, local.min_period - 1),
 		   "period: one below the limit");
 		is(0, check(&local, types[i], 0, local.min_period),
 		   "period: the limit");
