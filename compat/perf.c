@@ -21,8 +21,18 @@ static int pvperf_compat_no_overflow(struct perf_event *event,
 	return 0;
 }
 
+static void pvperf_compat_no_took(u64 ns)
+{
+}
+
 /* A static call is a direct one, which IBT lets pass: see symbol.h. */
 DEFINE_STATIC_CALL(pvperf_overflow, pvperf_compat_no_overflow);
+DEFINE_STATIC_CALL(pvperf_sample_took, pvperf_compat_no_took);
+
+void pvperf_compat_sample_took_nmi(u64 ns)
+{
+	static_call(pvperf_sample_took)(ns);
+}
 
 int pvperf_compat_overflow_nmi(struct perf_event *event,
 			       struct perf_sample_data *data,
@@ -141,11 +151,13 @@ void pvperf_compat_pmu_unregister(struct pmu *pmu)
 int pvperf_compat_init(void)
 {
 	unsigned long overflow = pvperf_symbol("perf_event_overflow");
+	unsigned long took = pvperf_symbol("perf_sample_event_took");
 
-	if (!overflow || pvperf_compat_pmu_init()) {
+	if (!overflow || !took || pvperf_compat_pmu_init()) {
 		pr_err("this kernel hides a function of perf: not loaded\n");
 		return -ENOENT;
 	}
 	static_call_update(pvperf_overflow, (void *)overflow);
+	static_call_update(pvperf_sample_took, (void *)took);
 	return 0;
 }

@@ -12,6 +12,9 @@ int pvperf_compat_overflow_nmi(struct perf_event *event,
 			       struct perf_sample_data *data,
 			       struct pt_regs *regs);
 
+/* perf_sample_event_took(), without which core knows no way to slow us down. */
+void pvperf_compat_sample_took_nmi(u64 ns);
+
 /*
  * A struct pmu of its own for each registration, a copy of @like, and its end.
  * Process context. Unregistering frees it where the kernel lets us.

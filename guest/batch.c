@@ -13,6 +13,7 @@
 #include "cpu.h"
 #include "event.h"
 #include "hypercall.h"
+#include "period.h"
 
 static void pvperf_batch_opened(struct pvperf_cpu *cpu, struct pvperf_slot *slot,
 				int result)
@@ -132,7 +133,8 @@ static u64 pvperf_batch_param(struct pvperf_cpu *cpu, int s)
 		.type = slot->key.type,
 		.size = sizeof(open->attr),
 		.config = slot->key.config,
-		.sample_period = slot->key.sampling ? pvperf_event_period(slot) : 0,
+		.sample_period = slot->key.sampling ?
+				 pvperf_period_of(slot->event) : 0,
 		.flags = slot->key.flags | KVM_PERF_FLAG_DISABLED,
 	};
 	open->param = (struct guest_perf_event_param) {
@@ -162,7 +164,8 @@ static void pvperf_batch_enable(struct pvperf_cpu *cpu, int s)
 	if (!slot->open || slot->on || !pvperf_event_wanted(slot))
 		return;
 	slot->on = true;
-	pvperf_batch_add(cpu, KVM_PERF_OP_ENABLE, s, pvperf_event_arm(cpu, slot));
+	slot->rearm = false;
+	pvperf_batch_add(cpu, KVM_PERF_OP_ENABLE, s, pvperf_period_arm(cpu, slot));
 }
 
 static void pvperf_batch_read(struct pvperf_cpu *cpu, int s)
@@ -205,6 +208,8 @@ static void pvperf_batch_settle(struct pvperf_cpu *cpu)
 	int s;
 
 	cpu->leaving = 0;
+	for_each_set_bit(s, &leaving, PVPERF_SLOTS)
+		pvperf_event_leaves(cpu, &cpu->slot[s]);
 	for_each_set_bit(s, &leaving, PVPERF_SLOTS)
 		pvperf_event_left(cpu, &cpu->slot[s]);
 }

@@ -22,6 +22,7 @@
 #include "cpu.h"
 #include "event.h"
 #include "hypercall.h"
+#include "nmi.h"
 
 #define PVPERF_CPU_RETRY	(HZ / 10)
 #define PVPERF_CPU_WATCH	HZ
@@ -43,34 +44,59 @@ static bool pvperf_cpu_attach(struct pvperf_cpu *cpu)
 	pvperf_call_detach();
 	if (pvperf_call_attach(__pa(page)))
 		return false;
+	if (cpu->epoch != READ_ONCE(page->epoch))
+		pvperf_nmi_new_host(cpu);
 	cpu->epoch = READ_ONCE(page->epoch);
 	cpu->attached = true;
 	return true;
 }
 
-/* All that is in a slot has to be opened. */
-static void pvperf_cpu_soil(struct pvperf_cpu *cpu)
+static unsigned long pvperf_cpu_slots(struct pvperf_cpu *cpu,
+				      bool (*match)(const struct pvperf_slot *slot))
 {
+	unsigned long slots = 0;
 	int s;
 
 	for (s = 0; s < PVPERF_SLOTS; s++)
-		if (cpu->slot[s].event)
-			set_bit(s, &cpu->dirty);
+		if (match(&cpu->slot[s]))
+			__set_bit(s, &slots);
+	return slots;
 }
 
-void pvperf_cpu_forget(struct pvperf_cpu *cpu)
+static bool pvperf_cpu_slot_used(const struct pvperf_slot *slot)
 {
-	int s;
+	return READ_ONCE(slot->event);
+}
 
-	for (s = 0; s < PVPERF_SLOTS; s++) {
-		pvperf_event_lost(cpu, &cpu->slot[s]);
-		cpu->slot[s].open = false;
-		cpu->slot[s].on = false;
+static bool pvperf_cpu_slot_open(const struct pvperf_slot *slot)
+{
+	return READ_ONCE(slot->open);
+}
+
+static bool pvperf_cpu_slot_on(const struct pvperf_slot *slot)
+{
+	return slot->on;
+}
+
+/* The host has nothing of us, and all that is in a slot has to be opened. */
+static void pvperf_cpu_release(struct pvperf_cpu *cpu)
+{
+	struct pvperf_slot *slot;
+
+	for (slot = cpu->slot; slot < cpu->slot + PVPERF_SLOTS; slot++) {
+		pvperf_event_lost(cpu, slot);
+		slot->open = false;
+		slot->on = false;
 	}
 	cpu->attached = false;
 	cpu->lost = false;
 	cpu->retry = jiffies;
-	pvperf_cpu_soil(cpu);
+	cpu->dirty |= pvperf_cpu_slots(cpu, pvperf_cpu_slot_used);
+}
+
+void pvperf_cpu_forget(struct pvperf_cpu *cpu)
+{
+	pvperf_cpu_release(cpu);
 	atomic_inc(&pvperf_cpu_losses);
 }
 
@@ -93,7 +119,7 @@ bool pvperf_cpu_serving(struct pvperf_cpu *cpu)
 	cpu->retry = jiffies + PVPERF_CPU_RETRY;
 	if (pvperf_caps_discover() || !pvperf_cpu_attach(cpu))
 		return false;
-	pvperf_cpu_soil(cpu);
+	cpu->dirty |= pvperf_cpu_slots(cpu, pvperf_cpu_slot_used);
 	return true;
 }
 
@@ -114,10 +140,13 @@ static void pvperf_cpu_down(void *unused)
 
 	if (!cpu->online)
 		return;
+	/* The last word about what counts, while there is one to give it. */
+	cpu->reading = pvperf_cpu_slots(cpu, pvperf_cpu_slot_on);
+	pvperf_batch_flush(cpu);
 	cpu->online = false;
 	if (!cpu->attached)
 		return;
-	pvperf_cpu_forget(cpu);
+	pvperf_cpu_release(cpu);
 	pvperf_call_detach();
 }
 
@@ -180,13 +209,9 @@ void pvperf_cpu_resume(void)
 static void pvperf_cpu_check(void *unused)
 {
 	struct pvperf_cpu *cpu = pvperf_cpu_this();
-	int s;
+	unsigned long on = pvperf_cpu_slots(cpu, pvperf_cpu_slot_on);
 
-	for (s = 0; s < PVPERF_SLOTS; s++)
-		if (cpu->slot[s].on)
-			break;
-	if (s < PVPERF_SLOTS)
-		set_bit(s, &cpu->reading);
+	cpu->reading |= on & -on;
 	pvperf_batch_flush(cpu);
 }
 
@@ -199,26 +224,14 @@ static void pvperf_cpu_idle(void *unused)
 }
 
 /* A look at another CPU's: as good as any moment's. */
-static bool pvperf_cpu_has_event(int nr, void *unused)
+static bool pvperf_cpu_has_used(int nr, void *unused)
 {
-	const struct pvperf_cpu *cpu = per_cpu_ptr(pvperf_cpus, nr);
-	int s;
-
-	for (s = 0; s < PVPERF_SLOTS; s++)
-		if (READ_ONCE(cpu->slot[s].event))
-			return true;
-	return false;
+	return pvperf_cpu_slots(per_cpu_ptr(pvperf_cpus, nr), pvperf_cpu_slot_used);
 }
 
 static bool pvperf_cpu_has_open(int nr, void *unused)
 {
-	const struct pvperf_cpu *cpu = per_cpu_ptr(pvperf_cpus, nr);
-	int s;
-
-	for (s = 0; s < PVPERF_SLOTS; s++)
-		if (READ_ONCE(cpu->slot[s].open))
-			return true;
-	return false;
+	return pvperf_cpu_slots(per_cpu_ptr(pvperf_cpus, nr), pvperf_cpu_slot_open);
 }
 
 static bool pvperf_cpu_unserved(void)
@@ -259,7 +272,7 @@ static void pvperf_cpu_watch_work(struct work_struct *work)
 	bool needed = atomic_read(&pvperf_cpu_events);
 
 	cpus_read_lock();
-	on_each_cpu_cond(needed ? pvperf_cpu_has_event : pvperf_cpu_has_open,
+	on_each_cpu_cond(needed ? pvperf_cpu_has_used : pvperf_cpu_has_open,
 			 needed ? pvperf_cpu_check : pvperf_cpu_idle, NULL, true);
 	cpus_read_unlock();
 	pvperf_cpu_tell();

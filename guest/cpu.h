@@ -46,6 +46,8 @@ struct pvperf_cpu {
 
 	u32 queued;		/* operations in the page's batch */
 	u32 nmis;		/* page.nmis that the handler has seen */
+	bool late;		/* ... before they came, one of them */
+	unsigned long late_until;	/* jiffies */
 	struct irq_work work;	/* a flush that an NMI asked for */
 	struct pvperf_slot slot[PVPERF_SLOTS];
 };

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A perf_event in a slot: its count, its times, whether it should count now.
- * Calls slot.h for a place and batch.h to have its will done. Two invariants.
- * Counts only grow by what the page's count has grown. And of the time that
- * perf core adds to total_time_running, what the host did not count for is
- * taken away again, so that perf scales, or says <not counted>.
+ * A perf_event in a slot: how it gets there and leaves, its count, whether it
+ * should count now. Calls slot.h for a place, batch.h to have its will done,
+ * time.h and period.h about the rest of it. The invariant: a count only grows by
+ * what the page's count has grown.
  *
  * An event that leaves is folded and settled by the flush at the end of the
  * bracket that core's event_sched_out() makes around ->del(), at the latest at
@@ -12,16 +11,14 @@
  * nobody reads the event before; IRQs are off, so RCU keeps it alive.
  */
 #include <linux/hardirq.h>
-#include <linux/math64.h>
 #include <linux/sched/clock.h>
 #include "batch.h"
 #include "caps.h"
 #include "cpu.h"
 #include "event.h"
 #include "hypercall.h"
-
-/* A host event to be opened on trial never runs with this. */
-#define PVPERF_PERIOD_TRIAL	(1ULL << 31)
+#include "period.h"
+#include "time.h"
 
 /* ---------------------------------------------------------------- counts */
 
@@ -59,74 +56,16 @@ void pvperf_event_restart(struct pvperf_cpu *cpu, struct pvperf_slot *slot)
 {
 	struct guest_perf_event *ev = pvperf_cpu_event(cpu, slot);
 	struct perf_event *event = slot->event;
+	struct pvperf_event *p;
 
 	memset(ev, 0, sizeof(*ev));
 	if (!event)
 		return;
 	local64_set(&event->hw.prev_count, 0);
-	pvperf_event_of(event)->enabled = 0;
-	pvperf_event_of(event)->running = 0;
-}
-
-/* ----------------------------------------------------------------- times */
-
-/* How much of @time was lost, by the host's own @enabled and @running. */
-static u64 pvperf_event_loss(const struct pvperf_event *p, u64 time, u64 enabled,
-			     u64 running, enum pvperf_served next)
-{
-	switch (p->served) {
-	case PVPERF_UNSERVED:
-		return time;
-	case PVPERF_SERVED:
-		/* It went away: what it told last is all that we have. */
-		if (next == PVPERF_UNSERVED)
-			return time - min(time, running);
-		/* Of guest time, as the host's stands still in steal. */
-		return enabled ? mul_u64_u64_div_u64(time, enabled - running,
-						     enabled) : 0;
-	default:
-		return 0;
-	}
-}
-
-/* Books the time since the last booking; from now on it is @next. */
-static void pvperf_event_book(struct pvperf_event *p,
-			      const struct guest_perf_event *ev,
-			      enum pvperf_served next)
-{
-	u64 now = local_clock(), time = now - p->clock, enabled, running;
-	struct pvperf_event_sync s;
-
-	pvperf_page_event_read(ev, &s);
-	enabled = s.time_enabled - p->enabled;
-	running = min(s.time_running - p->running, enabled);
-	if (p->served == PVPERF_SERVED && next == PVPERF_SERVED && !enabled)
-		return;
-	p->lost += pvperf_event_loss(p, time, enabled, running, next);
-	p->ran |= running;
-	p->clock = now;
-	p->enabled = s.time_enabled;
-	p->running = s.time_running;
-	p->served = next;
-}
-
-/*
- * Takes the lost time from the event. event->tstamp is how far core has added
- * its time up, and unlike the sums it stays with the event when core swaps two
- * clones' (inherit_stat). What can't be taken yet is taken next time. An event
- * that never ran loses all, exactly, as perf tells that case from 0 %.
- */
-static void pvperf_event_take_lost(struct perf_event *event)
-{
-	struct pvperf_event *p = pvperf_event_of(event);
-	u64 here = event->tstamp - p->added;
-	u64 lost = p->ran ? min(p->lost, here) : p->lost ? here : 0;
-
-	if (lost <= p->taken)
-		return;
-	event->total_time_running -= min(lost - p->taken,
-					 event->total_time_running);
-	p->taken = lost;
+	p = pvperf_event_of(event);
+	p->enabled = p->running = 0;
+	p->paced = p->paced_running = 0;
+	p->paced_at = local_clock();
 }
 
 /* -------------------------------------------------------- what the host did */
@@ -141,7 +80,7 @@ bool pvperf_event_wanted(const struct pvperf_slot *slot)
 void pvperf_event_served(struct pvperf_cpu *cpu, struct pvperf_slot *slot)
 {
 	if (slot->event)
-		pvperf_event_book(pvperf_event_of(slot->event),
+		pvperf_time_book(pvperf_event_of(slot->event),
 				  pvperf_cpu_event(cpu, slot), PVPERF_SERVED);
 }
 
@@ -155,7 +94,7 @@ static void pvperf_event_update(struct pvperf_cpu *cpu, struct pvperf_slot *slot
 		return;
 	pvperf_event_fold(event, ev);
 	pvperf_event_of(event)->heard = local_clock();
-	pvperf_event_book(pvperf_event_of(event), ev, next);
+	pvperf_time_book(pvperf_event_of(event), ev, next);
 }
 
 void pvperf_event_synced(struct pvperf_cpu *cpu, struct pvperf_slot *slot)
@@ -173,7 +112,7 @@ void pvperf_event_unserved(struct pvperf_cpu *cpu, struct pvperf_slot *slot)
 	struct perf_event *event = slot->event;
 
 	if (event)
-		pvperf_event_book(pvperf_event_of(event),
+		pvperf_time_book(pvperf_event_of(event),
 				  pvperf_cpu_event(cpu, slot),
 				  pvperf_event_wanted(slot) ? PVPERF_UNSERVED :
 							      PVPERF_NOT_WANTED);
@@ -189,83 +128,25 @@ void pvperf_event_lost(struct pvperf_cpu *cpu, struct pvperf_slot *slot)
 	pvperf_event_fold(event, ev);
 	pvperf_event_lose_samples(event, pvperf_page_overflows_take(ev));
 	if (pvperf_event_of(event)->served == PVPERF_SERVED)
-		pvperf_event_book(pvperf_event_of(event), ev, PVPERF_UNSERVED);
+		pvperf_time_book(pvperf_event_of(event), ev, PVPERF_UNSERVED);
+}
+
+void pvperf_event_leaves(struct pvperf_cpu *cpu, struct pvperf_slot *slot)
+{
+	pvperf_time_book(pvperf_event_of(slot->leaving),
+			  pvperf_cpu_event(cpu, slot), PVPERF_NOT_WANTED);
 }
 
 void pvperf_event_left(struct pvperf_cpu *cpu, struct pvperf_slot *slot)
 {
 	struct guest_perf_event *ev = pvperf_cpu_event(cpu, slot);
 	struct perf_event *event = slot->leaving;
-	struct pvperf_event *p = pvperf_event_of(event);
 
-	pvperf_event_book(p, ev, PVPERF_NOT_WANTED);
-	pvperf_event_take_lost(event);
+	pvperf_time_take_lost(event);
 	/* Too late for a sample: registers and task may be another's by now. */
 	pvperf_event_lose_samples(event, pvperf_page_overflows_take(ev));
-	p->slot = NULL;
+	pvperf_event_of(event)->slot = NULL;
 	WRITE_ONCE(slot->leaving, NULL);
-}
-
-/* --------------------------------------------------------------- periods */
-
-u64 pvperf_event_period(const struct pvperf_slot *slot)
-{
-	u64 period = slot->event ? slot->event->hw.sample_period :
-				   PVPERF_PERIOD_TRIAL;
-
-	return max_t(u64, period, pvperf_caps.min_period);
-}
-
-u64 pvperf_event_arm(struct pvperf_cpu *cpu, struct pvperf_slot *slot)
-{
-	struct guest_perf_event *ev = pvperf_cpu_event(cpu, slot);
-	u64 period;
-	s64 since;
-
-	if (!slot->key.sampling)
-		return 0;
-	period = pvperf_event_period(slot);
-	since = local64_read(&pvperf_event_of(slot->event)->since);
-	slot->armed = period;
-	WRITE_ONCE(ev->period, period);
-	/* Never 0, which would be a whole one. */
-	return clamp_t(s64, period - since, 1, period);
-}
-
-/*
- * Must the host start a new period, or is it soon enough when the running one
- * ends? Core has the same rule for .period_left in perf_adjust_period().
- */
-static bool pvperf_event_overdue(struct perf_event *event,
-				 const struct pvperf_slot *slot)
-{
-	s64 left = slot->armed - local64_read(&pvperf_event_of(event)->since);
-	u64 period = max_t(u64, event->hw.sample_period, pvperf_caps.min_period);
-
-	if (!slot->key.sampling || !slot->on)
-		return false;
-	if (!event->attr.freq)
-		return slot->armed != period;
-	return left > 0 && left / 8 > period;
-}
-
-/*
- * In each tick core looks at the counts of events with a frequency. They are as
- * fresh as the last overflow, which will do while overflows come; but a period
- * far too long for a rare event would never be corrected.
- */
-static void pvperf_event_listen(struct pvperf_cpu *cpu, struct perf_event *event)
-{
-	struct pvperf_event *p = pvperf_event_of(event);
-	u64 now = local_clock();
-
-	if (!event->attr.freq || !p->slot->on || in_nmi() || cpu->busy)
-		return;
-	if (now - p->heard < 2 * NSEC_PER_SEC / event->attr.sample_freq)
-		return;
-	p->heard = now;
-	if (pvperf_call_read_nmi(pvperf_cpu_id(cpu, p->slot)) < 0)
-		pvperf_cpu_forget(cpu);
 }
 
 /* ------------------------------------------------------------ for pmu.c */
@@ -280,10 +161,26 @@ void pvperf_event_start(struct perf_event *event, int flags)
 	WRITE_ONCE(event->hw.state, 0);
 	if (!slot)
 		return;
-	if ((flags & PERF_EF_RELOAD) && pvperf_event_overdue(event, slot))
+	slot->halted = false;
+	if ((flags & PERF_EF_RELOAD) && pvperf_period_overdue(event, slot))
 		slot->rearm = true;
 	set_bit(slot - cpu->slot, &cpu->dirty);
 	pvperf_batch_kick(cpu);
+}
+
+/* Brings event->count up to date, as far as that needs no exit. */
+static void pvperf_event_refresh(struct pvperf_cpu *cpu, struct perf_event *event,
+				 struct pvperf_slot *slot)
+{
+	bool paced = event->attr.freq && !in_nmi() && !cpu->busy;
+	struct guest_perf_event *ev = pvperf_cpu_event(cpu, slot);
+
+	if (paced)
+		pvperf_period_listen(cpu, event);
+	if (slot->open)
+		pvperf_event_fold(event, ev);
+	if (paced)
+		pvperf_period_pace(event, ev);
 }
 
 static void pvperf_event_halt(struct pvperf_cpu *cpu, struct perf_event *event,
@@ -295,11 +192,11 @@ static void pvperf_event_halt(struct pvperf_cpu *cpu, struct perf_event *event,
 	WRITE_ONCE(hw->state, hw->state | PERF_HES_STOPPED);
 	if (!slot)
 		return;
+	slot->halted |= in_nmi();
 	set_bit(slot - cpu->slot, &cpu->dirty);
 	if (!(flags & PERF_EF_UPDATE) || (hw->state & PERF_HES_UPTODATE))
 		return;
-	pvperf_event_listen(cpu, event);
-	pvperf_event_fold(event, pvperf_cpu_event(cpu, slot));
+	pvperf_event_refresh(cpu, event, slot);
 	WRITE_ONCE(hw->state, hw->state | PERF_HES_UPTODATE);
 }
 
@@ -332,12 +229,14 @@ static void pvperf_event_arrive(struct pvperf_cpu *cpu, struct perf_event *event
 
 	pvperf_page_event_read(ev, &s);
 	local64_set(&event->hw.prev_count, s.count);
-	p->clock = p->heard = local_clock();
+	p->clock = p->heard = p->paced_at = local_clock();
+	p->paced = s.count;
+	p->paced_running = s.time_running;
 	p->added = event->tstamp;
 	p->enabled = s.time_enabled;
 	p->running = s.time_running;
-	p->lost = p->taken = 0;
-	p->ran = false;
+	p->lost = p->taken = p->shown = 0;
+	p->ran = p->frozen = false;
 	p->served = PVPERF_NOT_WANTED;
 }
 
@@ -403,7 +302,8 @@ static void pvperf_event_read_nmi(struct pvperf_cpu *cpu, struct perf_event *eve
 
 	if (cpu->attached && slot->on)
 		pvperf_call_read_nmi(pvperf_cpu_id(cpu, slot));
-	pvperf_event_fold(event, pvperf_cpu_event(cpu, slot));
+	if (slot->open)
+		pvperf_event_fold(event, pvperf_cpu_event(cpu, slot));
 }
 
 void pvperf_event_read(struct perf_event *event)
@@ -425,17 +325,18 @@ void pvperf_event_read(struct perf_event *event)
 void pvperf_event_read_all(struct pvperf_cpu *cpu)
 {
 	unsigned long reading = cpu->reading;
-	struct pvperf_slot *slot;
-	struct pvperf_event *p;
+	struct perf_event *event;
 	int s;
 
 	pvperf_batch_flush(cpu);
 	for_each_set_bit(s, &reading, PVPERF_SLOTS) {
-		slot = &cpu->slot[s];
-		if (!slot->event)
-			continue;
-		p = pvperf_event_of(slot->event);
-		pvperf_event_book(p, pvperf_cpu_event(cpu, slot), p->served);
-		pvperf_event_take_lost(slot->event);
+		event = cpu->slot[s].event;
+		if (event)
+			pvperf_time_book(pvperf_event_of(event),
+					  pvperf_cpu_event(cpu, &cpu->slot[s]),
+					  pvperf_event_of(event)->served);
 	}
+	for_each_set_bit(s, &reading, PVPERF_SLOTS)
+		if (cpu->slot[s].event)
+			pvperf_time_take_lost(cpu->slot[s].event);
 }

@@ -26,6 +26,10 @@ struct pvperf_event {
 	bool nowhere;		/* of a nested guest: always 0 */
 	local64_t since;	/* counted since the last sample */
 	u64 heard;		/* when the count last was fresh; local_clock() */
+	u64 paced;		/* the page's count that core has been told ... */
+	u64 paced_at;		/* ... when that was heard */
+	u64 paced_running;	/* ... and the host's time then */
+	bool tuned;		/* the period of a frequency is more than a guess */
 
 	u64 added;		/* event->tstamp when it came here */
 	u64 clock;		/* local_clock() when .served began */
@@ -33,8 +37,10 @@ struct pvperf_event {
 	u64 running;
 	u64 lost;		/* of the time before .clock */
 	u64 taken;		/* of .lost, already taken from the event */
+	u64 shown;		/* running time here, as of then */
 	enum pvperf_served served;
 	bool ran;		/* at the host, for any time at all */
+	bool frozen;		/* .shown is not to grow while unserved */
 	struct rcu_head rcu;
 };
 
@@ -52,6 +58,12 @@ void pvperf_event_read(struct perf_event *event);
 /* All that pvperf_event_read() has put off until the transaction's end. */
 void pvperf_event_read_all(struct pvperf_cpu *cpu);
 
+/* One of ours? Of any PMU's. */
+static inline bool pvperf_event_is(const struct perf_event *event)
+{
+	return event->pmu->add == pvperf_event_add;
+}
+
 /* Any context. Adds what the page has more than was added before. */
 void pvperf_event_fold(struct perf_event *event, const struct guest_perf_event *ev);
 
@@ -61,12 +73,8 @@ void pvperf_event_lose_samples(struct perf_event *event, u32 n);
 /* For batch.c, in a flush. */
 
 bool pvperf_event_wanted(const struct pvperf_slot *slot);
-/* The sampling period to open a slot with. */
-u64 pvperf_event_period(const struct pvperf_slot *slot);
 /* The host event is about to be opened, its count starts at 0. */
 void pvperf_event_restart(struct pvperf_cpu *cpu, struct pvperf_slot *slot);
-/* It is about to be enabled; what is left of the period. */
-u64 pvperf_event_arm(struct pvperf_cpu *cpu, struct pvperf_slot *slot);
 
 /* It was enabled, disabled, read, could not be opened or enabled. */
 void pvperf_event_served(struct pvperf_cpu *cpu, struct pvperf_slot *slot);
@@ -75,7 +83,8 @@ void pvperf_event_synced(struct pvperf_cpu *cpu, struct pvperf_slot *slot);
 void pvperf_event_unserved(struct pvperf_cpu *cpu, struct pvperf_slot *slot);
 /* The host forgot it. */
 void pvperf_event_lost(struct pvperf_cpu *cpu, struct pvperf_slot *slot);
-/* The flush is over, and slot->leaving may go. */
+/* The flush is over: slot->leaving's times are final, then it may go. */
+void pvperf_event_leaves(struct pvperf_cpu *cpu, struct pvperf_slot *slot);
 void pvperf_event_left(struct pvperf_cpu *cpu, struct pvperf_slot *slot);
 
 #endif /* _PVPERF_GUEST_EVENT_H */

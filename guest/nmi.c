@@ -1,19 +1,37 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Which NMIs are ours, and which slots they stand for. Reads the page, calls
- * sample.h, knows no perf_event. The invariant: an NMI is claimed if and only
- * if the host has announced one that we have not seen, so that others' are
- * theirs, and one for an event that is gone is still ours.
+ * sample.h, knows no perf_event. The invariant: an NMI is claimed if the host
+ * has announced one that we have not seen, or one more than has come; so others'
+ * are theirs, and one for an event that is gone is still ours.
  */
-#include <linux/minmax.h>
+#include <linux/jiffies.h>
+#include <linux/sched/clock.h>
 #include <asm/nmi.h>
+#include "../compat/perf.h"
 #include "cpu.h"
 #include "nmi.h"
 #include "sample.h"
 
+#define PVPERF_NMI_LATE	(HZ / 10)
+
+/*
+ * KVM lets one NMI wait while the handler runs. If the handler has seen it
+ * announced, it has nothing to announce when it comes, which need not be at
+ * once: so core's own way to tell, by an unchanged address, would miss it.
+ */
+static int pvperf_nmi_late(struct pvperf_cpu *cpu)
+{
+	if (!cpu->late || time_after(jiffies, cpu->late_until))
+		return NMI_DONE;
+	cpu->late = false;
+	return NMI_HANDLED;
+}
+
 static int pvperf_nmi_handler(unsigned int type, struct pt_regs *regs)
 {
 	struct pvperf_cpu *cpu = pvperf_cpu_this();
+	u64 start = local_clock();
 	unsigned long pending;
 	u32 nmis;
 	int s;
@@ -22,13 +40,24 @@ static int pvperf_nmi_handler(unsigned int type, struct pt_regs *regs)
 		return NMI_DONE;
 	nmis = pvperf_page_nmis(&cpu->area->page) - cpu->nmis;
 	if (!nmis)
-		return NMI_DONE;
+		return pvperf_nmi_late(cpu);
 	cpu->nmis += nmis;
+	cpu->late |= nmis > 1;
+	cpu->late_until = jiffies + PVPERF_NMI_LATE;
 	pending = pvperf_page_pending_take(&cpu->area->page);
 	for_each_set_bit(s, &pending, PVPERF_SLOTS)
 		pvperf_sample_nmi(cpu, s, regs);
-	/* More than one: another NMI may follow with nothing left to announce. */
-	return min(nmis, 2U);
+	/* Core lowers the rate of samples if they take too much. */
+	pvperf_compat_sample_took_nmi(local_clock() - start);
+	return NMI_HANDLED;
+}
+
+void pvperf_nmi_new_host(struct pvperf_cpu *cpu)
+{
+	cpu->nmis = pvperf_page_nmis(&cpu->area->page);
+	/* The other one's last may be on its way. */
+	cpu->late_until = jiffies + PVPERF_NMI_LATE;
+	cpu->late = true;
 }
 
 int pvperf_nmi_init(void)

@@ -19,6 +19,7 @@
 #include "caps.h"
 #include "cpu.h"
 #include "event.h"
+#include "period.h"
 #include "pmu.h"
 
 static struct pmu *pvperf_pmu_cpu;	/* NULL: the guest has its own */
@@ -154,8 +155,7 @@ static int pvperf_pmu_key(const struct perf_event *event, struct pvperf_key *key
 
 static bool pvperf_pmu_is_hardware(const struct perf_event *event)
 {
-	return event->pmu->add == pvperf_event_add &&
-	       pvperf_event_of(event)->hardware;
+	return pvperf_event_is(event) && pvperf_event_of(event)->hardware;
 }
 
 /* A group that can never be on at once would wait for ever. */
@@ -175,7 +175,7 @@ static bool pvperf_pmu_group_fits(struct perf_event *event)
 
 static int pvperf_pmu_check_period(struct perf_event *event, u64 period)
 {
-	if (event->attr.freq || period >= pvperf_caps.min_period)
+	if (event->attr.freq || period >= pvperf_period_min(event))
 		return 0;
 	pr_warn_ratelimited("a period below the host's limit of %u is refused\n",
 			    pvperf_caps.min_period);
@@ -188,8 +188,8 @@ static void pvperf_pmu_first_period(struct perf_event *event)
 	struct hw_perf_event *hw = &event->hw;
 
 	if (event->attr.freq)
-		hw->sample_period = max_t(u64, pvperf_caps.min_period,
-					  1000ULL * tsc_khz / event->attr.sample_freq);
+		hw->sample_period = max(pvperf_period_min(event),
+					1000ULL * tsc_khz / event->attr.sample_freq);
 	hw->last_period = hw->sample_period;
 	local64_set(&hw->period_left, 0);
 }
@@ -214,8 +214,7 @@ static int pvperf_pmu_check(struct perf_event *event)
 
 	if (attr->precise_ip || has_branch_stack(event))
 		return -EOPNOTSUPP;
-	return is_sampling_event(event) ?
-	       pvperf_pmu_check_period(event, attr->sample_period) : 0;
+	return 0;
 }
 
 static int pvperf_pmu_setup(struct perf_event *event, struct pvperf_event *p)
@@ -223,7 +222,11 @@ static int pvperf_pmu_setup(struct perf_event *event, struct pvperf_event *p)
 	p->hardware = p->key.type != KVM_PERF_TYPE_SOFTWARE;
 	/* There are no guests of this guest. */
 	p->nowhere = event->attr.exclude_host;
+	p->tuned = event->parent;
 	if (p->hardware && !pvperf_pmu_group_fits(event))
+		return -EINVAL;
+	if (is_sampling_event(event) &&
+	    pvperf_pmu_check_period(event, event->attr.sample_period))
 		return -EINVAL;
 	/* What a parent has need not be asked for at each fork. */
 	return event->parent || p->nowhere ? 0 : pvperf_pmu_try(&p->key);

@@ -9,9 +9,9 @@
 #include <linux/sched/task_stack.h>
 #include <linux/sched/clock.h>
 #include "../compat/perf.h"
-#include "caps.h"
 #include "cpu.h"
 #include "event.h"
+#include "period.h"
 #include "sample.h"
 
 /*
@@ -89,11 +89,11 @@ void pvperf_sample_nmi(struct pvperf_cpu *cpu, int s, struct pt_regs *regs)
 		return;
 	pvperf_event_fold(event, ev);
 	pvperf_event_of(event)->heard = local_clock();
-	if (!(READ_ONCE(event->hw.state) & PERF_HES_STOPPED))
+	/* Stopped in a bracket it counts still; it's an overflow as any other. */
+	if (!slot->halted)
 		made = pvperf_sample_all_nmi(event, n, stretched,
 					     pvperf_sample_regs_nmi(event, regs));
 	pvperf_event_lose_samples(event, n - made);
 	slot->armed = READ_ONCE(ev->period);
-	WRITE_ONCE(ev->period, max_t(u64, event->hw.sample_period,
-				     pvperf_caps.min_period));
+	WRITE_ONCE(ev->period, pvperf_period_of(event));
 }

@@ -20,7 +20,7 @@ struct pvperf_key {
 /*
  * A counter of a CPU's. Its host event, once open, stays so when its perf_event
  * has gone, for the next one of the same key. Touched on its CPU only, with
- * IRQs off; NMIs read .event and .armed, and set .rearm.
+ * IRQs off; NMIs read .event and .leaving, and write .armed, .rearm, .halted.
  */
 struct pvperf_slot {
 	struct pvperf_key key;
@@ -31,6 +31,7 @@ struct pvperf_slot {
 	bool open;	/* the host has it */
 	bool on;	/* the host counts */
 	bool rearm;	/* start the period anew */
+	bool halted;	/* throttled: no samples, though the host counts on */
 	bool close;	/* for another key, or for good */
 	bool trial;	/* open it without an event */
 };

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The periods of sampling events: what the host is told, what is left of one,
+ * and what core is shown so that it finds the right one for a frequency. Calls
+ * hypercall.h to hear of an event that has long been silent. The invariant: the
+ * host is never told a period below its limit.
+ */
+#include <linux/jiffies.h>
+#include <linux/math64.h>
+#include <linux/minmax.h>
+#include <linux/sched/clock.h>
+#include "caps.h"
+#include "cpu.h"
+#include "event.h"
+#include "hypercall.h"
+#include "period.h"
+
+/* A host event to be opened on trial never runs with this. */
+#define PVPERF_PERIOD_TRIAL	(1ULL << 31)
+
+/* More than that since the last look: not one counter went on counting. */
+#define PVPERF_COUNTED_MAX	(1ULL << 44)
+
+u64 pvperf_period_min(const struct perf_event *event)
+{
+	return pvperf_event_of(event)->hardware ? pvperf_caps.min_period : 1;
+}
+
+u64 pvperf_period_of(const struct perf_event *event)
+{
+	return event ? max_t(u64, event->hw.sample_period,
+			     pvperf_period_min(event)) : PVPERF_PERIOD_TRIAL;
+}
+
+u64 pvperf_period_arm(struct pvperf_cpu *cpu, struct pvperf_slot *slot)
+{
+	struct guest_perf_event *ev = pvperf_cpu_event(cpu, slot);
+	u64 period;
+	s64 since;
+
+	if (!slot->key.sampling)
+		return 0;
+	period = pvperf_period_of(slot->event);
+	since = local64_read(&pvperf_event_of(slot->event)->since);
+	slot->armed = period;
+	WRITE_ONCE(ev->period, period);
+	/* Never 0, which would be a whole one. */
+	return clamp_t(s64, period - since, 1, period);
+}
+
+bool pvperf_period_overdue(struct perf_event *event, const struct pvperf_slot *slot)
+{
+	s64 left = slot->armed - local64_read(&pvperf_event_of(event)->since);
+	u64 period = pvperf_period_of(event);
+
+	if (!slot->key.sampling || !slot->on)
+		return false;
+	if (!event->attr.freq)
+		return slot->armed != period;
+	return left > 0 && left / 2 > period;
+}
+
+/*
+ * The count is as fresh as the last overflow, which will do while overflows
+ * come. But a period far too long for a rare event would never be corrected;
+ * the first one is no more than a guess.
+ */
+void pvperf_period_listen(struct pvperf_cpu *cpu, struct perf_event *event)
+{
+	struct pvperf_event *p = pvperf_event_of(event);
+	u64 now = local_clock();
+	u64 patience = p->tuned ? 2 * NSEC_PER_SEC / event->attr.sample_freq :
+				  NSEC_PER_MSEC;
+
+	if (!p->slot->on || now - p->heard < patience)
+		return;
+	p->heard = now;
+	if (pvperf_call_read_nmi(pvperf_cpu_id(cpu, p->slot)) < 0)
+		pvperf_cpu_forget(cpu);
+}
+
+/*
+ * In each tick core stops an event with a frequency, and takes what it has
+ * counted since .freq_count_stamp for what it counts in a tick. Ours is the
+ * count of some time since some other time, so the stamp is set for core to
+ * find what a tick's would have been.
+ */
+void pvperf_period_pace(struct perf_event *event, const struct guest_perf_event *ev)
+{
+	struct pvperf_event *p = pvperf_event_of(event);
+	u64 count = local64_read(&event->hw.prev_count);
+	u64 counted = count - p->paced, time = p->heard - p->paced_at;
+	u64 running = READ_ONCE(ev->time_running) - p->paced_running;
+
+	event->hw.freq_count_stamp = local64_read(&event->count);
+	if (!counted)
+		return;
+	/* If the host has told: without what it had no counter for. */
+	if (running)
+		time = min(time, running);
+	p->paced = count;
+	p->paced_at = p->heard;
+	p->paced_running += running;
+	if (counted >= PVPERF_COUNTED_MAX || time < NSEC_PER_USEC)
+		return;
+	event->hw.freq_count_stamp -= mul_u64_u64_div_u64(counted, TICK_NSEC, time);
+	if (!p->tuned)
+		event->hw.sample_period =
+			max(div64_u64(mul_u64_u64_div_u64(counted, NSEC_PER_SEC, time),
+				      event->attr.sample_freq), 1ULL);
+	p->tuned = true;
+}

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The times of a perf_event. Reads the page's, knows neither slots nor calls.
+ * The invariant: of the time that perf core adds to total_time_running, what the
+ * host did not count for is taken away again, so that perf scales, or says
+ * <not counted>; and what a reader has seen is never taken back.
+ */
+#include <linux/math64.h>
+#include <linux/minmax.h>
+#include <linux/sched/clock.h>
+#include <pvperf/page.h>
+#include "event.h"
+#include "time.h"
+
+/* How much of @time was lost, by the host's own @enabled and @running. */
+static u64 pvperf_time_loss(const struct pvperf_event *p, u64 time, u64 enabled,
+			    u64 running, enum pvperf_served next)
+{
+	u64 span = time;
+
+	if (p->served != PVPERF_SERVED)
+		return p->served == PVPERF_UNSERVED ? time : 0;
+	/* It went away: what came after its last word is lost. */
+	if (next == PVPERF_UNSERVED)
+		span = min(time, max(enabled, p->heard > p->clock ?
+					      p->heard - p->clock : 0));
+	/* A share of guest time, as the host's stands still in steal. */
+	return time - span + (enabled ?
+		mul_u64_u64_div_u64(span, enabled - running, enabled) : 0);
+}
+
+void pvperf_time_book(struct pvperf_event *p, const struct guest_perf_event *ev,
+		      enum pvperf_served next)
+{
+	u64 now = local_clock(), time = now - p->clock, lost, enabled, running;
+	struct pvperf_event_sync s;
+
+	pvperf_page_event_read(ev, &s);
+	enabled = s.time_enabled - p->enabled;
+	running = min(s.time_running - p->running, enabled);
+	if (p->served == PVPERF_SERVED && next == PVPERF_SERVED && !enabled)
+		return;
+	lost = pvperf_time_loss(p, time, enabled, running, next);
+	p->lost += lost;
+	p->ran |= p->served == PVPERF_SERVED && (running || lost < time);
+	p->clock = now;
+	p->enabled = s.time_enabled;
+	p->running = s.time_running;
+	p->served = next;
+}
+
+/*
+ * Of the time here, as core has it: event->tstamp is how far core has added its
+ * time up, and unlike the sums it stays with the event when core swaps those of
+ * two clones (inherit_stat). An event that never ran has lost all, exactly, as
+ * perf tells that case from 0 %.
+ */
+static u64 pvperf_time_lost_here(const struct perf_event *event)
+{
+	const struct pvperf_event *p = pvperf_event_of(event);
+	u64 here = event->tstamp - p->added;
+
+	if (!p->ran)
+		return p->lost ? here : 0;
+	/* Clocks differ by a little; none of it is to look like running. */
+	if (p->frozen && p->served == PVPERF_UNSERVED)
+		return here - p->shown;
+	return min(p->lost, here);
+}
+
+/*
+ * When a group is read, the leader's times stand for all of it. So it has lost
+ * what the worst of those has that came with it.
+ */
+static u64 pvperf_time_lost_group(struct perf_event *event)
+{
+	u64 lost = pvperf_time_lost_here(event);
+	struct perf_event *sibling;
+
+	if (event->group_leader != event)
+		return lost;
+	for_each_sibling_event(sibling, event)
+		if (pvperf_event_is(sibling) && pvperf_event_of(sibling)->added ==
+						pvperf_event_of(event)->added)
+			lost = max(lost, pvperf_time_lost_here(sibling));
+	return lost;
+}
+
+/*
+ * Takes the lost time from the event, but none that somebody may have seen: the
+ * times of an event never go back. What can't be taken yet is taken later.
+ */
+void pvperf_time_take_lost(struct perf_event *event)
+{
+	struct pvperf_event *p = pvperf_event_of(event);
+	u64 here = event->tstamp - p->added;
+	u64 lost = min(pvperf_time_lost_group(event), here - p->shown);
+
+	if (lost > p->taken) {
+		event->total_time_running -= min(lost - p->taken,
+						 event->total_time_running);
+		p->taken = lost;
+	}
+	p->shown = here - p->taken;
+	p->frozen = p->served == PVPERF_UNSERVED;
+}

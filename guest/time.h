@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef _PVPERF_GUEST_TIME_H
+#define _PVPERF_GUEST_TIME_H
+
+#include "event.h"
+
+/* Both with IRQs off, on the event's CPU, not in NMI. */
+
+/* Books the time since the last booking; from now on it is @next. */
+void pvperf_time_book(struct pvperf_event *p, const struct guest_perf_event *ev,
+		      enum pvperf_served next);
+
+/* Takes from the event what it has lost. ctx->lock is held. */
+void pvperf_time_take_lost(struct perf_event *event);
+
+#endif /* _PVPERF_GUEST_TIME_H */
