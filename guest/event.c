@@ -93,7 +93,7 @@ static void pvperf_event_update(struct pvperf_cpu *cpu, struct pvperf_slot *slot
 	if (!event)
 		return;
 	pvperf_event_fold(event, ev);
-	pvperf_event_of(event)->heard = local_clock();
+	pvperf_event_heard(pvperf_event_of(event), true);
 	pvperf_time_book(pvperf_event_of(event), ev, next);
 }
 

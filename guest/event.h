@@ -3,6 +3,7 @@
 #define _PVPERF_GUEST_EVENT_H
 
 #include <linux/perf_event.h>
+#include <linux/sched/clock.h>
 #include <asm/local64.h>
 #include "slot.h"
 
@@ -16,8 +17,8 @@ enum pvperf_served {
 };
 
 /*
- * A perf_event's private part. NMIs touch .since and .heard, and read the rest
- * but the times.
+ * A perf_event's private part. NMIs touch .since, .heard and .synced, and read
+ * the rest but the times.
  */
 struct pvperf_event {
 	struct pvperf_key key;
@@ -26,6 +27,7 @@ struct pvperf_event {
 	bool nowhere;		/* of a nested guest: always 0 */
 	local64_t since;	/* counted since the last sample */
 	u64 heard;		/* when the count last was fresh; local_clock() */
+	bool synced;		/* ... and the times with it */
 	u64 paced;		/* the page's count that core has been told ... */
 	u64 paced_at;		/* ... when that was heard */
 	u64 paced_running;	/* ... and the host's time then */
@@ -57,6 +59,13 @@ void pvperf_event_stop(struct perf_event *event, int flags);
 void pvperf_event_read(struct perf_event *event);
 /* All that pvperf_event_read() has put off until the transaction's end. */
 void pvperf_event_read_all(struct pvperf_cpu *cpu);
+
+/* Any context. The page's count is fresh; @synced: and so are its times. */
+static inline void pvperf_event_heard(struct pvperf_event *p, bool synced)
+{
+	p->heard = local_clock();
+	p->synced = synced;
+}
 
 /* One of ours? Of any PMU's. */
 static inline bool pvperf_event_is(const struct perf_event *event)

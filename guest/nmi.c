@@ -6,6 +6,7 @@
  * are theirs, and one for an event that is gone is still ours.
  */
 #include <linux/jiffies.h>
+#include <linux/minmax.h>
 #include <linux/sched/clock.h>
 #include <asm/nmi.h>
 #include "../compat/perf.h"
@@ -14,6 +15,9 @@
 #include "sample.h"
 
 #define PVPERF_NMI_LATE	(HZ / 10)
+
+/* Longer than this a handler has been waiting for the host, not working. */
+#define PVPERF_NMI_WORK	(100 * NSEC_PER_USEC)
 
 /*
  * KVM lets one NMI wait while the handler runs. If the handler has seen it
@@ -47,8 +51,9 @@ static int pvperf_nmi_handler(unsigned int type, struct pt_regs *regs)
 	pending = pvperf_page_pending_take(&cpu->area->page);
 	for_each_set_bit(s, &pending, PVPERF_SLOTS)
 		pvperf_sample_nmi(cpu, s, regs);
-	/* Core lowers the rate of samples if they take too much. */
-	pvperf_compat_sample_took_nmi(local_clock() - start);
+	/* Core lowers the rate of samples, for good, if they take too long. */
+	pvperf_compat_sample_took_nmi(min_t(u64, local_clock() - start,
+					    PVPERF_NMI_WORK));
 	return NMI_HANDLED;
 }
 

@@ -74,9 +74,10 @@ void pvperf_period_listen(struct pvperf_cpu *cpu, struct perf_event *event)
 
 	if (!p->slot->on || now - p->heard < patience)
 		return;
-	p->heard = now;
 	if (pvperf_call_read_nmi(pvperf_cpu_id(cpu, p->slot)) < 0)
 		pvperf_cpu_forget(cpu);
+	else
+		pvperf_event_heard(p, true);
 }
 
 /*
@@ -90,17 +91,18 @@ void pvperf_period_pace(struct perf_event *event, const struct guest_perf_event 
 	struct pvperf_event *p = pvperf_event_of(event);
 	u64 count = local64_read(&event->hw.prev_count);
 	u64 counted = count - p->paced, time = p->heard - p->paced_at;
-	u64 running = READ_ONCE(ev->time_running) - p->paced_running;
+	u64 running = READ_ONCE(ev->time_running);
 
 	event->hw.freq_count_stamp = local64_read(&event->count);
 	if (!counted)
 		return;
-	/* If the host has told: without what it had no counter for. */
-	if (running)
-		time = min(time, running);
+	/* Without what the host had no counter for. An overflow doesn't tell. */
+	if (p->synced) {
+		time = min(time, running - p->paced_running);
+		p->paced_running = running;
+	}
 	p->paced = count;
 	p->paced_at = p->heard;
-	p->paced_running += running;
 	if (counted >= PVPERF_COUNTED_MAX || time < NSEC_PER_USEC)
 		return;
 	event->hw.freq_count_stamp -= mul_u64_u64_div_u64(counted, TICK_NSEC, time);

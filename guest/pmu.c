@@ -76,7 +76,7 @@ static void pvperf_pmu_cancel_txn(struct pmu *pmu)
 static int pvperf_pmu_key_hardware(u64 config, struct pvperf_key *key)
 {
 	if (config >= PERF_COUNT_HW_MAX)
-		return -ENOENT;
+		return -EINVAL;
 	key->type = KVM_PERF_TYPE_HARDWARE;
 	return 0;
 }

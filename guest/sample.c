@@ -28,13 +28,27 @@ static struct pt_regs *pvperf_sample_regs_nmi(const struct perf_event *event,
 	return task_pt_regs(current);
 }
 
-/* The period that a sample stands for. */
+/*
+ * The period that a sample stands for. Where the host has made periods longer
+ * and samples say what theirs was, it's as with a frequency.
+ */
 static u64 pvperf_sample_period_nmi(const struct perf_event *event, u64 since,
 				    u32 n, bool stretched)
 {
-	if (event->attr.freq || stretched)
+	if (event->attr.freq ||
+	    (stretched && (event->attr.sample_type & PERF_SAMPLE_PERIOD)))
 		return max_t(u64, div_u64(since, n), 1);
 	return event->hw.sample_period;
+}
+
+/* Where they don't, the periods in between have had no sample. */
+static u32 pvperf_sample_missed_nmi(const struct perf_event *event)
+{
+	s64 since = local64_read(&pvperf_event_of(event)->since);
+
+	if (event->attr.freq || since < (s64)event->hw.sample_period)
+		return 0;
+	return min_t(u64, div64_u64(since, event->hw.sample_period), U32_MAX);
 }
 
 /* Returns what core does: not 0 if there are to be no more for now. */
@@ -88,12 +102,14 @@ void pvperf_sample_nmi(struct pvperf_cpu *cpu, int s, struct pt_regs *regs)
 	if (!n || !event)
 		return;
 	pvperf_event_fold(event, ev);
-	pvperf_event_of(event)->heard = local_clock();
+	pvperf_event_heard(pvperf_event_of(event), false);
 	/* Stopped in a bracket it counts still; it's an overflow as any other. */
 	if (!slot->halted)
 		made = pvperf_sample_all_nmi(event, n, stretched,
 					     pvperf_sample_regs_nmi(event, regs));
 	pvperf_event_lose_samples(event, n - made);
+	if (stretched)
+		pvperf_event_lose_samples(event, pvperf_sample_missed_nmi(event));
 	slot->armed = READ_ONCE(ev->period);
 	WRITE_ONCE(ev->period, pvperf_period_of(event));
 }
