@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Findings: what was found, put into words. Knows nothing of any condition.
+ */
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include "finding.h"
+
+const char *fit_name(enum fit fit)
+{
+	static const char *const names[] = { "ok", "problem", "unknown" };
+
+	return names[fit];
+}
+
+#define FINDING(f, fit_, fmt) do {					\
+	va_list args;							\
+									\
+	(f)->fit = fit_;						\
+	va_start(args, fmt);						\
+	vsnprintf((f)->why, sizeof((f)->why), fmt, args);		\
+	va_end(args);							\
+} while (0)
+
+void finding_ok(struct finding *f, const char *why, ...)
+{
+	FINDING(f, FIT_OK, why);
+}
+
+void finding_problem(struct finding *f, const char *why, ...)
+{
+	FINDING(f, FIT_PROBLEM, why);
+}
+
+void finding_unknown(struct finding *f, const char *why, ...)
+{
+	FINDING(f, FIT_UNKNOWN, why);
+}
+
+void finding_todo(struct finding *f, const char *todo, ...)
+{
+	va_list args;
+
+	va_start(args, todo);
+	vsnprintf(f->todo, sizeof(f->todo), todo, args);
+	va_end(args);
+}
+
+void finding_unread(struct finding *f, const char *path, int err)
+{
+	finding_unknown(f, "%s can't be read: %s", path, strerror(err));
+	if (err == EACCES || err == EPERM)
+		finding_todo(f, "run pvperf check as root");
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef PVPERF_FINDING_H
+#define PVPERF_FINDING_H
+
+#include <stdbool.h>
+
+/*
+ * A condition is looked at and gives a finding: it fits, is a problem, or can't
+ * be known from here; why; and, unless it fits, what to do.
+ */
+
+enum fit {
+	FIT_OK,
+	FIT_PROBLEM,
+	FIT_UNKNOWN,
+};
+
+struct finding {
+	const char *name;
+	enum fit fit;
+	char why[384];
+	char todo[384];		/* "": nothing */
+};
+
+struct side;
+
+struct condition {
+	const char *name;
+	void (*look)(const struct side *side, struct finding *f);
+};
+
+/* Host or guest: its module, and what has to be as it should. */
+struct side {
+	const char *name;	/* "host" */
+	const char *module;	/* "pvperf_host" */
+	const char *package;	/* "pvperf-host" */
+	const struct condition *conditions;	/* ends with a name of NULL */
+};
+
+extern const struct side side_host, side_guest;
+
+const char *fit_name(enum fit fit);
+
+__attribute__((format(printf, 2, 3)))
+void finding_ok(struct finding *f, const char *why, ...);
+__attribute__((format(printf, 2, 3)))
+void finding_problem(struct finding *f, const char *why, ...);
+__attribute__((format(printf, 2, 3)))
+void finding_unknown(struct finding *f, const char *why, ...);
+__attribute__((format(printf, 2, 3)))
+void finding_todo(struct finding *f, const char *todo, ...);
+
+/* @path gave @err: unknown, with why, and whether root would know. */
+void finding_unread(struct finding *f, const char *path, int err);
+
+#endif /* PVPERF_FINDING_H */

@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What a guest needs: first of its host, then of its kernel.
+ */
+#include <errno.h>
+#include <linux/kvm_pvperf.h>
+#include <stdio.h>
+#include <string.h>
+#include "cpuid.h"
+#include "finding.h"
+#include "kernel.h"
+#include "module.h"
+#include "pmu.h"
+#include "root.h"
+
+#define N(array)	((int)(sizeof(array) / sizeof(*(array))))
+
+#define DEVICES		"/sys/bus/event_source/devices"
+#define TDX_LEAF	0x21
+#define TDX_SIGNATURE	"IntelTDX    "	/* EBX, EDX, ECX */
+#define SEV_LEAF	0x8000001f
+
+/* What guest/caps.c can't do without. */
+#define FEATURES_NEEDED	(KVM_PERF_FEATURE_PAGE | KVM_PERF_FEATURE_BATCH | \
+			 KVM_PERF_FEATURE_TIMES)
+
+static bool guest_host_side(void)
+{
+	struct cpuid base = cpuid(KVM_PERF_CPUID_BASE);
+
+	return cpuid_is_kvm() && base.eax >= KVM_PERF_CPUID_MAX &&
+	       cpuid_signed(&base, KVM_PERF_SIGNATURE);
+}
+
+static void guest_hypervisor(const struct side *side, struct finding *f)
+{
+	char name[13];
+
+	cpuid_hypervisor(name);
+	if (cpuid_is_kvm()) {
+		finding_ok(f, "this is a guest of KVM");
+	} else if (cpuid_is_guest()) {
+		finding_problem(f, "the hypervisor is not KVM; it says '%s'", name);
+		finding_todo(f, "nothing can be done here: pvperf is for guests of KVM");
+	} else {
+		finding_problem(f, "this is not a virtual machine");
+		finding_todo(f, "use the machine's own PMU; on a host, pvperf check --host");
+	}
+}
+
+static bool guest_is_tdx(void)
+{
+	struct cpuid r = cpuid(TDX_LEAF), turned;
+
+	turned = (struct cpuid){ r.eax, r.ebx, r.edx, r.ecx };
+	return cpuid_signed(&turned, TDX_SIGNATURE);
+}
+
+static void guest_memory(const struct side *side, struct finding *f)
+{
+	const char *what = NULL;
+
+	if (guest_is_tdx())
+		what = "TDX";
+	else if (root_exists("/sys/devices/system/cpu/sev") ||
+		 root_exists("/sys/class/misc/sev-guest"))
+		what = "SEV";
+	if (what) {
+		finding_problem(f, "memory is encrypted (%s); host and guest must share some",
+				what);
+		finding_todo(f, "run the VM without %s, or without pvperf", what);
+	} else if (cpuid_is_guest() && cpuid(SEV_LEAF).eax & 1 << 1 &&
+		   !module_there(side->module)) {
+		finding_unknown(f, "the CPU has SEV; whether memory is encrypted only the kernel knows");
+		finding_todo(f, "dmesg | grep 'Memory Encryption'");
+	} else {
+		finding_ok(f, "memory is not encrypted");
+	}
+}
+
+static void guest_host(const struct side *side, struct finding *f)
+{
+	if (guest_host_side()) {
+		finding_ok(f, "the host has pvperf");
+	} else if (!cpuid_is_kvm()) {
+		finding_unknown(f, "only a guest of KVM can ask");
+	} else {
+		finding_problem(f, "no pvperf at the host, or it does not serve this VM");
+		finding_todo(f, "on the host: pvperf check; VMs with protected state (SEV-ES, SEV-SNP) and guests of guests are not served");
+	}
+}
+
+static void guest_abi(const struct side *side, struct finding *f)
+{
+	struct cpuid r = cpuid(KVM_PERF_CPUID_FEATURES);
+
+	if (!guest_host_side()) {
+		finding_unknown(f, "no host side that could tell");
+		return;
+	}
+	if (KVM_PERF_ABI_MAJOR(r.eax) != KVM_PERF_ABI_MAJOR(KVM_PERF_ABI_VERSION)) {
+		finding_problem(f, "the host speaks version %u.%u of the ABI, this guest %u",
+				KVM_PERF_ABI_MAJOR(r.eax), r.eax & 0xffff,
+				KVM_PERF_ABI_MAJOR(KVM_PERF_ABI_VERSION));
+		finding_todo(f, "install the same version of pvperf on host and guest");
+	} else if (r.ecx != KVM_PERF_OP) {
+		finding_problem(f, "the host uses another hypercall number, 0x%x", r.ecx);
+		finding_todo(f, "install the same version of pvperf on host and guest");
+	} else {
+		finding_ok(f, "ABI version %u.%u", KVM_PERF_ABI_MAJOR(r.eax),
+			   r.eax & 0xffff);
+	}
+}
+
+static void guest_feature_names(uint32_t features, char *names, size_t size)
+{
+	static const struct { uint32_t bit; const char *name; } all[] = {
+		{ KVM_PERF_FEATURE_PAGE, "page" },
+		{ KVM_PERF_FEATURE_BATCH, "batch" },
+		{ KVM_PERF_FEATURE_TIMES, "times" },
+		{ KVM_PERF_FEATURE_SAMPLING, "sampling" },
+		{ KVM_PERF_FEATURE_RAW, "raw" },
+		{ KVM_PERF_FEATURE_HOST_SW, "host-software" },
+	};
+	size_t used = 0;
+	int i;
+
+	*names = '\0';
+	for (i = 0; i < N(all) && used < size; i++) {
+		if (features & all[i].bit)
+			used += snprintf(names + used, size - used, "%s%s",
+					 used ? " " : "", all[i].name);
+	}
+}
+
+static void guest_features(const struct side *side, struct finding *f)
+{
+	uint32_t has = cpuid(KVM_PERF_CPUID_FEATURES).ebx;
+	char names[128];
+
+	if (!guest_host_side()) {
+		finding_unknown(f, "no host side that could tell");
+		return;
+	}
+	if (FEATURES_NEEDED & ~has) {
+		guest_feature_names(FEATURES_NEEDED & ~has, names, sizeof(names));
+		finding_problem(f, "the host lacks what this guest needs: %s", names);
+		finding_todo(f, "install the same version of pvperf on host and guest");
+	} else {
+		guest_feature_names(has, names, sizeof(names));
+		finding_ok(f, "%s", names);
+	}
+}
+
+static void guest_limits(const struct side *side, struct finding *f)
+{
+	struct cpuid r = cpuid(KVM_PERF_CPUID_LIMITS);
+
+	if (!guest_host_side()) {
+		finding_unknown(f, "no host side that could tell");
+	} else if (!r.eax || !r.ebx) {
+		finding_problem(f, "the host allows no events");
+		finding_todo(f, "on the host: the parameter max_events of pvperf_host");
+	} else {
+		finding_ok(f, "%u events a vCPU, %u counters, %u operations a batch, sampling periods from %u",
+			   r.eax, r.ecx, r.ebx, r.edx);
+	}
+}
+
+/* What compat/perf.c looks up; the last up to 6.1 only. */
+static void guest_functions(const struct side *side, struct finding *f)
+{
+	struct symbol symbols[] = {
+		{ .name = "perf_event_overflow" },
+		{ .name = "perf_sample_event_took" },
+		{ .name = "perf_pmu_nop_void" },
+	};
+	int n = strncmp(root_release(), "6.1.", 4) ? N(symbols) - 1 : N(symbols);
+	char names[128];
+	int err = symbols_known(symbols, n);
+
+	kernel_lacks(symbols, n, names, sizeof(names));
+	if (err) {
+		finding_unread(f, "/proc/kallsyms", err);
+	} else if (*names) {
+		finding_problem(f, "this kernel hides functions of perf: %s", names);
+		finding_todo(f, "boot a kernel that the modules fit: Documentation/kernels.rst");
+	} else {
+		finding_ok(f, "the kernel has the functions of perf that are needed");
+	}
+}
+
+/* Loaded by hand if the host's side came after the boot. */
+static void guest_module(const struct side *side, struct finding *f)
+{
+	kernel_module(side, f);
+	if (f->fit == FIT_PROBLEM && !guest_host_side() &&
+	    !strncmp(f->todo, "modprobe", 8))
+		finding_todo(f, "modprobe %s, once the host has pvperf",
+			     side->module);
+}
+
+static void guest_pmus(const struct side *side, struct finding *f)
+{
+	bool cpu = root_exists(DEVICES "/cpu"), own = root_exists(DEVICES "/pvperf");
+	/* The one that we register says what the host said. */
+	bool ours = root_exists(DEVICES "/cpu/caps/min_period");
+
+	if (own && ours)
+		finding_ok(f, "cpu and pvperf are the host's events; perf needs no option");
+	else if (own)
+		finding_ok(f, "the guest has a PMU of its own, cpu; the host's events are pvperf/.../");
+	else if (module_there(side->module))
+		finding_problem(f, "%s is loaded, but there is no PMU pvperf",
+				side->module);
+	else if (cpu)
+		finding_unknown(f, "the guest has a PMU of its own, cpu; pvperf is not there yet, as %s is not loaded",
+				side->module);
+	else
+		finding_unknown(f, "the guest has no PMU yet, as %s is not loaded",
+				side->module);
+}
+
+static void guest_counting(const struct side *side, struct finding *f)
+{
+	struct pmu_try t = pmu_try_cycles();
+
+	if (t.err == EACCES || t.err == EPERM) {
+		finding_unknown(f, "this user may not open perf events: %s",
+				strerror(t.err));
+		finding_todo(f, "run pvperf check as root");
+	} else if (t.err) {
+		finding_problem(f, "cycles can't be opened: %s", strerror(t.err));
+		finding_todo(f, "see the problems above");
+	} else if (!t.running) {
+		finding_problem(f, "cycles open, but the host does not count them");
+		finding_todo(f, "on the host: pvperf check (module unloaded? counters taken? mediated vPMU?)");
+	} else {
+		finding_ok(f, "cycles count");
+	}
+}
+
+static const struct condition guest_conditions[] = {
+	{ "kernel", kernel_version },
+	{ "hypervisor", guest_hypervisor },
+	{ "memory", guest_memory },
+	{ "host-side", guest_host },
+	{ "abi", guest_abi },
+	{ "features", guest_features },
+	{ "limits", guest_limits },
+	{ "functions", guest_functions },
+	{ "signature", kernel_signature },
+	{ "module", guest_module },
+	{ "pmus", guest_pmus },
+	{ "counting", guest_counting },
+	{ 0 },
+};
+
+const struct side side_guest = {
+	.name = "guest",
+	.module = "pvperf_guest",
+	.package = "pvperf-guest",
+	.conditions = guest_conditions,
+};

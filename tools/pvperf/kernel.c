@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What has to be right about the kernel on either side: its version, whether it
+ * takes our module, whether it has it.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include "kernel.h"
+#include "module.h"
+#include "root.h"
+
+#define LOCKDOWN	"/sys/kernel/security/lockdown"
+
+void kernel_version(const struct side *side, struct finding *f)
+{
+	unsigned int major, minor;
+
+	if (sscanf(root_release(), "%u.%u", &major, &minor) != 2) {
+		finding_unknown(f, "the kernel's version is %s", root_release());
+	} else if (major < 6 || (major == 6 && minor < 1)) {
+		finding_problem(f, "%s is older than 6.1", root_release());
+		finding_todo(f, "boot a kernel of version 6.1 or newer");
+	} else {
+		finding_ok(f, "%s, 6.1 or newer", root_release());
+	}
+}
+
+/* What lockdown is set to stands in brackets: "[none] integrity ...". */
+static int kernel_lockdown(char mode[32])
+{
+	char line[128];
+	int err = root_line(LOCKDOWN, line, sizeof(line));
+
+	strcpy(mode, "none");
+	if (!err && sscanf(line, "%*[^[][%31[^]]", mode) != 1)
+		sscanf(line, "[%31[^]]", mode);
+	/* A kernel without it has the directory, but not the file. */
+	return err == ENOENT && root_exists("/sys/kernel/security/lsm") ? 0 : err;
+}
+
+static bool kernel_enforces(void)
+{
+	char value[8];
+
+	return !root_line("/sys/module/module/parameters/sig_enforce", value,
+			  sizeof(value)) && *value == 'Y';
+}
+
+static void kernel_file_signed(const struct side *side, struct finding *f,
+			       const char *reason)
+{
+	char path[512];
+
+	if (!module_file(side->module, path, sizeof(path))) {
+		finding_unknown(f, "%s, so only signed modules load; there is no %s to look at",
+				reason, side->module);
+		finding_todo(f, "enroll dkms' key before you install it: mokutil --import /var/lib/dkms/mok.pub, reboot");
+		return;
+	}
+	switch (module_signed(path)) {
+	case 0:
+		finding_problem(f, "%s, so only signed modules load, and %s has no signature",
+				reason, path);
+		finding_todo(f, "have dkms sign it with a key that the machine knows: Documentation/packaging.rst, Secure Boot");
+		return;
+	case 1:
+		finding_unknown(f, "%s, and %s is signed; whether the machine knows the key shows when it is loaded",
+				reason, path);
+		break;
+	default:
+		finding_unknown(f, "%s, so only signed modules load; whether %s is signed can't be seen (compressed)",
+				reason, path);
+	}
+	finding_todo(f, "mokutil --test-key /var/lib/dkms/mok.pub; if it is not enrolled: mokutil --import, reboot");
+}
+
+/* What is loaded was let in, whatever can be seen of the rest. */
+void kernel_signature(const struct side *side, struct finding *f)
+{
+	char mode[32], reason[96];
+	int err = kernel_lockdown(mode);
+	bool there = module_there(side->module), enforces = kernel_enforces();
+
+	if (err && there) {
+		finding_ok(f, "%s was let in", side->module);
+	} else if (err && !enforces) {
+		finding_unread(f, LOCKDOWN, err);
+		if (err == ENOENT)
+			finding_todo(f, "mount -t securityfs securityfs /sys/kernel/security");
+	} else if (!strcmp(mode, "none") && !enforces) {
+		finding_ok(f, "the kernel is not locked down, unsigned modules load");
+	} else {
+		if (strcmp(mode, "none"))
+			snprintf(reason, sizeof(reason),
+				 "the kernel is locked down (%s)", mode);
+		else
+			strcpy(reason, "module.sig_enforce is set");
+		if (there)
+			finding_ok(f, "%s, and %s was let in", reason, side->module);
+		else
+			kernel_file_signed(side, f, reason);
+	}
+}
+
+static void kernel_no_module(const struct side *side, struct finding *f)
+{
+	char path[256];
+	const char *release = root_release();
+
+	finding_problem(f, "there is no %s for kernel %s", side->module, release);
+	snprintf(path, sizeof(path), "/lib/modules/%s/build/Makefile", release);
+	if (!root_exists(path)) {
+		finding_todo(f, "apt install linux-headers-%s %s-dkms", release,
+			     side->package);
+		return;
+	}
+	snprintf(path, sizeof(path), "/usr/src/%s-*/dkms.conf", side->package);
+	if (root_matches(path))
+		finding_todo(f, "dkms autoinstall -k %s; what went wrong then stands in /var/lib/dkms/%s/*/build/make.log",
+			     release, side->package);
+	else
+		finding_todo(f, "apt install %s-dkms", side->package);
+}
+
+void kernel_module(const struct side *side, struct finding *f)
+{
+	char path[512], file[96], version[32];
+
+	if (module_there(side->module)) {
+		snprintf(file, sizeof(file), "/sys/module/%s/version", side->module);
+		if (root_line(file, version, sizeof(version)))
+			finding_ok(f, "%s is loaded", side->module);
+		else
+			finding_ok(f, "%s %s is loaded", side->module, version);
+	} else if (module_file(side->module, path, sizeof(path))) {
+		finding_problem(f, "%s is there, but not loaded", side->module);
+		finding_todo(f, "modprobe %s; if that fails, dmesg says why",
+			     side->module);
+	} else {
+		kernel_no_module(side, f);
+	}
+}
+
+void kernel_lacks(const struct symbol *symbols, int n, char *names, size_t size)
+{
+	size_t used = 0;
+	int i;
+
+	*names = '\0';
+	for (i = 0; i < n && used < size; i++) {
+		if (!symbols[i].known)
+			used += snprintf(names + used, size - used, "%s%s",
+					 used ? ", " : "", symbols[i].name);
+	}
+}

@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * pvperf list: what the host module's debugfs says of the VMs, as a table or as
+ * JSON. It is read as it comes, a line at a time; looking changes nothing.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <json-c/json.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "command.h"
+#include "event.h"
+#include "module.h"
+#include "record.h"
+#include "root.h"
+
+#define VMS	"/sys/kernel/debug/pvperf/vms"
+#define TOTALS	"/sys/kernel/debug/pvperf/totals"
+
+/* ------------------------------------------------------------------- table */
+
+static const char event_columns[] = "  %4s %4s  %-24s %10s  %-8s %16s %16s  %s\n";
+
+static void table_vm(const struct record *r)
+{
+	printf("VM %s: %s pages, %s calls, %s operations, %s refused, %s overflows, %s NMIs\n",
+	       record_word(r, "pid"), record_word(r, "pages"),
+	       record_word(r, "calls"), record_word(r, "ops"),
+	       record_word(r, "refused"), record_word(r, "overflows"),
+	       record_word(r, "nmis"));
+}
+
+static void table_vcpu(const struct record *r)
+{
+	printf("  vCPU %s: %s events, %s, %s NMIs\n", record_word(r, "index"),
+	       record_word(r, "events"), record_number(r, "attached") ?
+	       "attached" : "not attached", record_word(r, "nmis"));
+	if (record_number(r, "events"))
+		printf(event_columns, "", "id", "event", "period", "state", "count",
+		       "enabled ns", "running");
+}
+
+/* How much of the time that the event was enabled it had a counter. */
+static void table_share(const struct record *r, char *share, size_t size)
+{
+	uint64_t enabled = record_number(r, "enabled");
+
+	if (enabled)
+		snprintf(share, size, "%.2f%%",
+			 100.0 * record_number(r, "running") / enabled);
+	else
+		snprintf(share, size, "-");
+}
+
+static void table_event(const struct record *r)
+{
+	uint64_t period = record_number(r, "period");
+	char name[64], share[32];
+
+	event_name(record_word(r, "type"), record_number(r, "config"),
+		   record_number(r, "flags"), name, sizeof(name));
+	table_share(r, share, sizeof(share));
+	printf(event_columns, "", record_word(r, "id"), name,
+	       period ? record_word(r, "period") : "-", record_word(r, "state"),
+	       record_word(r, "count"), record_word(r, "enabled"), share);
+}
+
+static void table_record(const struct record *r)
+{
+	if (!strcmp(r->kind, "vm"))
+		table_vm(r);
+	else if (!strcmp(r->kind, "vcpu"))
+		table_vcpu(r);
+	else if (!strcmp(r->kind, "event"))
+		table_event(r);
+}
+
+/* -------------------------------------------------------------------- JSON */
+
+struct tree {
+	struct json_object *vms, *vcpus, *events;
+};
+
+/* Decimal numbers as numbers; configs and flags, which are sets of bits, not. */
+static struct json_object *json_value(const char *value)
+{
+	const char *digits = *value == '-' ? value + 1 : value;
+
+	if (!*digits || digits[strspn(digits, "0123456789")])
+		return json_object_new_string(value);
+	return *value == '-' ? json_object_new_int64(strtoll(value, NULL, 10)) :
+			       json_object_new_uint64(strtoull(value, NULL, 10));
+}
+
+static struct json_object *json_record(const struct record *r)
+{
+	struct json_object *o = json_object_new_object();
+	int i;
+
+	for (i = 0; i < r->n; i++)
+		json_object_object_add(o, r->field[i].key,
+				       json_value(r->field[i].value));
+	return o;
+}
+
+/* The number of events stands in the vcpu's line; the list takes its place. */
+static struct json_object *json_child(struct json_object *parent, const char *key)
+{
+	struct json_object *list = json_object_new_array();
+
+	json_object_object_add(parent, key, list);
+	return list;
+}
+
+static void json_event(const struct record *r, struct tree *t)
+{
+	struct json_object *o = json_record(r);
+	char name[64];
+
+	event_name(record_word(r, "type"), record_number(r, "config"),
+		   record_number(r, "flags"), name, sizeof(name));
+	json_object_object_add(o, "name", json_object_new_string(name));
+	json_object_array_add(t->events, o);
+}
+
+/* False: an event without a vCPU, or that without a VM. */
+static bool json_add(const struct record *r, struct tree *t)
+{
+	struct json_object *o;
+
+	if (!strcmp(r->kind, "vm")) {
+		o = json_record(r);
+		json_object_array_add(t->vms, o);
+		t->vcpus = json_child(o, "vcpus");
+		t->events = NULL;
+	} else if (!strcmp(r->kind, "vcpu") && t->vcpus) {
+		o = json_record(r);
+		json_object_array_add(t->vcpus, o);
+		t->events = json_child(o, "events");
+	} else if (!strcmp(r->kind, "event") && t->events) {
+		json_event(r, t);
+	} else {
+		return false;
+	}
+	return true;
+}
+
+/* ------------------------------------------------------------------- files */
+
+static int list_unread(const char *path, int err)
+{
+	fprintf(stderr, "pvperf: %s can't be read: %s; ", path, strerror(err));
+	if (err == EACCES || err == EPERM)
+		fprintf(stderr, "only root may, run pvperf list as root\n");
+	else if (err == ENOENT && !module_there("pvperf_host"))
+		fprintf(stderr, "pvperf_host is not loaded, pvperf check says what to do\n");
+	else if (err == ENOENT)
+		fprintf(stderr, "mount -t debugfs debugfs /sys/kernel/debug\n");
+	else
+		fprintf(stderr, "pvperf check may say why\n");
+	return EXIT_PROBLEM;
+}
+
+static int list_strange(const char *path, const char *line)
+{
+	fprintf(stderr, "pvperf: %s has a line that this version (%s) does not understand: '%s'; install the pvperf-tools of the version that the module has\n",
+		path, PVPERF_VERSION, line ? line : "");
+	return EXIT_PROBLEM;
+}
+
+/* @tree NULL: as a table. */
+static int list_vms(struct tree *tree, int *vms)
+{
+	FILE *f = root_open(VMS);
+	struct record r;
+	int got, status = EXIT_FITS;
+
+	if (!f)
+		return list_unread(VMS, errno);
+	while (status == EXIT_FITS && (got = record_read(f, &r))) {
+		if (got < 0)
+			status = list_strange(VMS, r.line);
+		else if (!tree)
+			table_record(&r);
+		else if (!json_add(&r, tree))
+			status = list_strange(VMS, r.kind);
+		*vms += got > 0 && !strcmp(r.kind, "vm");
+		record_free(&r);
+	}
+	fclose(f);
+	return status;
+}
+
+static int list_totals(struct json_object *totals)
+{
+	FILE *f = root_open(TOTALS);
+	char key[32];
+	uint64_t value;
+
+	if (!f)
+		return list_unread(TOTALS, errno);
+	while (fscanf(f, "%31s %" SCNu64, key, &value) == 2) {
+		if (totals)
+			json_object_object_add(totals, key,
+					       json_object_new_uint64(value));
+		else
+			printf(" %" PRIu64 " %s", value, key);
+	}
+	fclose(f);
+	return EXIT_FITS;
+}
+
+static int list_table(void)
+{
+	int status, vms = 0;
+
+	status = list_vms(NULL, &vms);
+	if (status != EXIT_FITS)
+		return status;
+	if (!vms) {
+		printf("no VM uses pvperf\n");
+		return EXIT_FITS;
+	}
+	printf("all:");
+	status = list_totals(NULL);
+	putchar('\n');
+	return status;
+}
+
+static int list_json(void)
+{
+	struct json_object *all = json_object_new_object();
+	struct tree tree = { .vms = json_child(all, "vms") };
+	int status, vms = 0;
+
+	status = list_vms(&tree, &vms);
+	if (status == EXIT_FITS) {
+		struct json_object *totals = json_object_new_object();
+
+		json_object_object_add(all, "totals", totals);
+		status = list_totals(totals);
+	}
+	if (status == EXIT_FITS)
+		puts(json_object_to_json_string_ext(all, JSON_C_TO_STRING_PRETTY |
+						    JSON_C_TO_STRING_NOSLASHESCAPE));
+	json_object_put(all);
+	return status;
+}
+
+int command_list(const struct options *options)
+{
+	return options->json ? list_json() : list_table();
+}

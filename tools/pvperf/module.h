@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef PVPERF_MODULE_H
+#define PVPERF_MODULE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Kernel modules: in memory and on disk. */
+
+/* Loaded, or built into the kernel. */
+bool module_there(const char *name);
+bool module_loaded(const char *name);
+
+/* The file that modprobe would load for this kernel, or false. */
+bool module_file(const char *name, char *path, size_t size);
+
+/* 1, 0; -1: compressed or not readable. */
+int module_signed(const char *path);
+
+/* As in /sys/module/NAME/parameters/PARAMETER; 0 or an errno value. */
+int module_parameter(const char *name, const char *parameter, char *value,
+		     size_t size);
+
+#endif /* PVPERF_MODULE_H */

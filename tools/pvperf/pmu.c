@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Does a hardware event open, and count? For tests the file "perf_event" below
+ * $PVPERF_ROOT answers: errno, count, time enabled and time running, decimal.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <linux/perf_event.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#include "pmu.h"
+#include "root.h"
+
+static struct pmu_try pmu_told(void)
+{
+	struct pmu_try t = { .err = ENOENT };
+	FILE *f = root_open("/perf_event");
+
+	if (!f)
+		return t;
+	if (fscanf(f, "%d %" SCNu64 " %" SCNu64 " %" SCNu64, &t.err, &t.count,
+		   &t.enabled, &t.running) < 1)
+		t.err = ENOENT;
+	fclose(f);
+	return t;
+}
+
+static int pmu_open(void)
+{
+	struct perf_event_attr attr;
+
+	memset(&attr, 0, sizeof(attr));
+	attr.type = PERF_TYPE_HARDWARE;
+	attr.size = sizeof(attr);
+	attr.config = PERF_COUNT_HW_CPU_CYCLES;
+	attr.exclude_kernel = 1;
+	attr.exclude_hv = 1;
+	attr.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED |
+			   PERF_FORMAT_TOTAL_TIME_RUNNING;
+	return syscall(SYS_perf_event_open, &attr, 0, -1, -1,
+		       PERF_FLAG_FD_CLOEXEC);
+}
+
+static void pmu_work(void)
+{
+	volatile unsigned int i;
+
+	for (i = 0; i < 1000000; i++)
+		;
+}
+
+struct pmu_try pmu_try_cycles(void)
+{
+	struct pmu_try t = { 0 };
+	uint64_t values[3];
+	int fd;
+
+	if (root_prefix())
+		return pmu_told();
+	fd = pmu_open();
+	if (fd < 0) {
+		t.err = errno;
+		return t;
+	}
+	pmu_work();
+	if (read(fd, values, sizeof(values)) == sizeof(values)) {
+		t.count = values[0];
+		t.enabled = values[1];
+		t.running = values[2];
+	} else {
+		t.err = EIO;
+	}
+	close(fd);
+	return t;
+}

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Files of the machine, below $PVPERF_ROOT if that is set. Every file that
+ * pvperf reads goes through here.
+ */
+#include <errno.h>
+#include <glob.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "root.h"
+
+const char *root_prefix(void)
+{
+	const char *prefix = getenv("PVPERF_ROOT");
+
+	return prefix && *prefix ? prefix : NULL;
+}
+
+static void root_path(const char *path, char full[PATH_MAX])
+{
+	const char *prefix = root_prefix();
+
+	snprintf(full, PATH_MAX, "%s%s", prefix ? prefix : "", path);
+}
+
+bool root_exists(const char *path)
+{
+	char full[PATH_MAX];
+
+	root_path(path, full);
+	return !access(full, F_OK);
+}
+
+bool root_matches(const char *pattern)
+{
+	char full[PATH_MAX];
+	glob_t found;
+	bool any;
+
+	root_path(pattern, full);
+	any = !glob(full, 0, NULL, &found);
+	globfree(&found);
+	return any;
+}
+
+FILE *root_open(const char *path)
+{
+	char full[PATH_MAX];
+
+	root_path(path, full);
+	return fopen(full, "re");
+}
+
+int root_line(const char *path, char *line, size_t size)
+{
+	FILE *f = root_open(path);
+	int err = 0;
+
+	if (!f)
+		return errno;
+	errno = 0;
+	if (!fgets(line, size, f)) {
+		err = errno;
+		*line = '\0';
+	}
+	line[strcspn(line, "\n")] = '\0';
+	fclose(f);
+	return err;
+}
+
+const char *root_release(void)
+{
+	static char release[128];
+
+	if (root_line("/proc/sys/kernel/osrelease", release, sizeof(release)) ||
+	    !*release)
+		strcpy(release, "unknown");
+	return release;
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef PVPERF_SYMBOL_H
+#define PVPERF_SYMBOL_H
+
+#include <stdbool.h>
+
+/* Functions of the running kernel, by name. */
+
+struct symbol {
+	const char *name;
+	bool known;		/* in /proc/kallsyms */
+	bool traceable;		/* ftrace can patch it */
+	bool taken;		/* and something has, exclusively */
+};
+
+/*
+ * Each looks up all @n; 0 or an errno value. Only root may read the last two,
+ * and tracefs has to be mounted.
+ */
+int symbols_known(struct symbol *symbols, int n);
+int symbols_traceable(struct symbol *symbols, int n);
+int symbols_taken(struct symbol *symbols, int n);
+
+#endif /* PVPERF_SYMBOL_H */

@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: GPL-2.0
+# A guest with one thing wrong. See check for what look wants.
+
+look guest-fits machine_guest : counting ok 0 'cycles count'
+look guest-fits-pmus machine_guest : pmus ok 0 'perf needs no option'
+look guest-limits machine_guest : limits ok 0 \
+	'64 events a vCPU, 6 counters, 64 operations a batch, sampling periods from 1000'
+look guest-features machine_guest : features ok 0 \
+	'page batch times sampling raw host-software'
+look guest-not-kvm machine_guest \
+	'cpuid_set 40000000 0 61774d56 4d566572 65726177' \
+	hypervisor problem 1 "it says 'VMwareVMware'"
+look guest-kvm-behind-hyperv machine_guest \
+	'cpuid_set 40000000 0 7263694d 666f736f 76482074
+	 cpuid_set 40000100 0 4b4d564b 564b4d56 4d' hypervisor ok 0 'guest of KVM'
+look guest-no-vm machine_host : hypervisor problem 1 'not a virtual machine' --guest
+look guest-sev-snp machine_guest 'mkdir -p sys/class/misc/sev-guest' \
+	memory problem 1 'encrypted (SEV)'
+look guest-sev-perhaps machine_guest \
+	'cpuid_set 8000001f 2 0 0 0; unload pvperf_guest pvperf_guest.ko' \
+	memory unknown 1 'only the kernel knows'
+look guest-tdx machine_guest 'cpuid_set 21 0 65746e49 20202020 5844546c' \
+	memory problem 1 'encrypted (TDX)'
+look guest-no-host-side machine_guest 'sed -i /^4000ff/d cpuid' \
+	host-side problem 1 'on the host: pvperf check'
+# Intel's answer to an unknown leaf is that of another
+look guest-half-a-signature machine_guest \
+	'cpuid_set 4000ff00 4000ff02 65507650 76506672 0' host-side problem 1 'no pvperf'
+look guest-abi machine_guest 'cpuid_set 4000ff01 20000 3f 50565046 0' \
+	abi problem 1 'version 2.0 of the ABI, this guest 1'
+look guest-abi-minor machine_guest 'cpuid_set 4000ff01 10007 3f 50565046 0' \
+	abi ok 0 'ABI version 1.7'
+look guest-hypercall machine_guest 'cpuid_set 4000ff01 10000 3f 5 0' \
+	abi problem 1 'hypercall number, 0x5'
+look guest-features-lacking machine_guest 'cpuid_set 4000ff01 10000 3d 50565046 0' \
+	features problem 1 'needs: batch'
+look guest-limits-none machine_guest 'cpuid_set 4000ff02 0 40 6 3e8' \
+	limits problem 1 'allows no events'
+look guest-functions machine_guest 'sed -i /took/d proc/kallsyms' \
+	functions problem 1 'hides functions of perf: perf_sample_event_took'
+look guest-functions-6.12 machine_guest 'sed -i /nop_void/d proc/kallsyms' \
+	functions ok 0 'that are needed'
+look guest-functions-6.1 machine_guest \
+	'sed -i /nop_void/d proc/kallsyms; put proc/sys/kernel/osrelease 6.1.0-9-amd64' \
+	functions problem 1 'perf_pmu_nop_void'
+look guest-module-late machine_guest 'unload pvperf_guest pvperf_guest.ko' \
+	module problem 1 '-> modprobe pvperf_guest; if'
+look guest-module-too-early machine_guest \
+	'unload pvperf_guest pvperf_guest.ko; sed -i /^4000ff/d cpuid' \
+	module problem 1 'once the host has pvperf'
+look guest-pmu-of-its-own machine_guest 'rm -r sys/bus/event_source/devices/cpu/caps' \
+	pmus ok 0 'pvperf/.../'
+look guest-pmu-missing machine_guest 'rm -r sys/bus/event_source/devices/*' \
+	pmus problem 1 'there is no PMU pvperf'
+look guest-not-counted machine_guest 'put perf_event 0 0 500 0' \
+	counting problem 1 'the host does not count them'
+look guest-not-opened machine_guest 'put perf_event 2' \
+	counting problem 1 'No such file or directory'
+
+# Both at once: a guest with VMs of its own. A VM of something else is a host.
+look nested-is-guest machine_guest 'mkdir dev; : > dev/kvm' counting ok 1 cycles
+look nested-is-host machine_guest 'mkdir dev; : > dev/kvm' kvm problem 1 'nested'
+look nested-in-other machine_host \
+	'cpuid_set 1 0 0 80000000 0; cpuid_set 40000000 0 54474354 43544743 47435447' \
+	module ok 0 pvperf_host

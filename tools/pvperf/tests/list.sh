@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: GPL-2.0
+# pvperf list, of files as host/stats.c writes them.
+
+# listed NAME CHANGE STATUS WORDS [OPTIONS...]: list says it, white space apart
+listed() {
+	local name=$1 change=$2 status=$3 words=$4 out got why=
+	shift 4
+	wanted "$name" || return 0
+	rm -rf "$work/m"
+	mkdir "$work/m"
+	(cd "$work/m" && machine_host && machine_vms && eval "$change") ||
+		why="the test is broken; "
+	out=$(PVPERF_ROOT=$work/m "$program" list "$@" 2>&1)
+	got=$?
+	[ "$got" = "$status" ] || why+="status $got, not $status; "
+	[[ $(tr -s ' ' <<< "$out") == *"$words"* ]] || why+="no words '$words'; "
+	[ -z "$why" ]
+	verdict "$name" $? "$why$out"
+}
+
+machine_vms() {
+	cat > sys/kernel/debug/pvperf/vms <<-'END'
+	vm pid=178 pages=2 calls=36 ops=58 refused=3 overflows=7 nmis=5
+	  vcpu index=0 events=3 attached=1 nmis=5
+	    event id=0 type=hardware config=0x0 flags=0x21 period=0 state=off count=527118 enabled=400 running=100
+	    event id=1 type=cache config=0x10000 flags=0x11 period=4000 state=counting count=18446744073709551615 enabled=0 running=0
+	    event id=66 type=raw config=0x1c0 flags=0x1 period=0 state=starved count=0 enabled=4 running=4
+	  vcpu index=1 events=0 attached=0 nmis=0
+	vm pid=200 pages=0 calls=1 ops=0 refused=0 overflows=0 nmis=0
+	END
+	printf '%s\n' 'vms 2' 'vcpus 2' 'events 3' 'pages 2' 'calls 37' 'ops 58' \
+		'refused 3' 'overflows 7' 'nmis 5' > sys/kernel/debug/pvperf/totals
+}
+
+# jsoned NAME FILTER: true of what list --json prints
+jsoned() {
+	wanted "$1" || return 0
+	command -v jq > /dev/null || {
+		echo "ok - pvperf: $1 # SKIP no jq"
+		return
+	}
+	rm -rf "$work/m"
+	mkdir "$work/m"
+	(cd "$work/m" && machine_host && machine_vms)
+	PVPERF_ROOT=$work/m "$program" list --json > "$work/json" 2>&1 &&
+		jq -e -s "length == 1 and (.[0] | ($2))" "$work/json" > /dev/null 2>&1
+	verdict "$1" $? "$(cat "$work/json")"
+}
+
+listed list-vm : 0 'VM 178: 2 pages, 36 calls, 58 operations, 3 refused, 7 overflows, 5 NMIs'
+listed list-vcpu : 0 'vCPU 0: 3 events, attached, 5 NMIs'
+listed list-vcpu-bare : 0 'vCPU 1: 0 events, not attached'
+listed list-event : 0 ' 0 cycles:u - off 527118 400 25.00%'
+listed list-event-cache : 0 ' 1 L1-dcache-load-misses:k 4000 counting 18446744073709551615 0 -'
+listed list-event-raw : 0 ' 66 r1c0 - starved 0 4 100.00%'
+listed list-event-software \
+	'sed -i "s/hardware config=0x0/software config=0x3/" sys/kernel/debug/pvperf/vms' \
+	0 ' 0 host-context-switches:u '
+listed list-event-unnamed \
+	'sed -i "s/hardware config=0x0/hardware config=0x77/" sys/kernel/debug/pvperf/vms' \
+	0 ' 0 hardware/0x77:u '
+listed list-event-cache-odd \
+	'sed -i "s/config=0x10000/config=0x090000/" sys/kernel/debug/pvperf/vms' \
+	0 ' 1 cache/0x90000:k '
+listed list-totals : 0 'all: 2 vms 2 vcpus 3 events 2 pages 37 calls'
+listed list-nobody ': > sys/kernel/debug/pvperf/vms' 0 'no VM uses pvperf'
+listed list-new-field 'sed -i "s/^vm /vm colour=red /" sys/kernel/debug/pvperf/vms' 0 'VM 178:'
+listed list-strange 'echo what is this >> sys/kernel/debug/pvperf/vms' \
+	1 "does not understand: 'what is this'; install"
+listed list-no-module 'rm -r sys/kernel/debug sys/module/pvperf_host' \
+	1 'pvperf_host is not loaded, pvperf check says what to do'
+listed list-no-debugfs 'rm -r sys/kernel/debug' 1 'mount -t debugfs'
+listed list-orphan 'echo "event id=1" > sys/kernel/debug/pvperf/vms' \
+	1 "does not understand: 'event'" --json
+jsoned list-json-vm '.vms | length == 2 and .[0].pid == 178 and .[1].vcpus == []'
+jsoned list-json-event '.vms[0].vcpus[0].events |
+	.[0].name == "cycles:u" and .[1].config == "0x10000" and .[2].count == 0'
+jsoned list-json-totals '.totals.calls == 37 and .totals.refused == 3'
+jsoned list-json-empty-vcpu '.vms[0].vcpus[1].events == []'

@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: GPL-2.0
+# The command line, and what check --json says.
+
+# said NAME STATUS WORDS ARGUMENT...
+said() {
+	local name=$1 status=$2 words=$3 out got
+	shift 3
+	wanted "$name" || return 0
+	out=$("$program" "$@" 2>&1)
+	got=$?
+	[ "$got" = "$status" ] && [[ $out == *"$words"* ]]
+	verdict "$name" $? "status $got: $out"
+}
+
+said usage-none 2 'which command?'
+said usage-command 2 'there is no command frob' frob
+said usage-option 2 'there is no option --frob' check --frob
+said usage-word 2 'one word too many: list' check list
+said usage-list-host 2 '--host and --guest are for check' list --host
+said usage-help 0 'pvperf check [--host]' --help
+said usage-version 0 "pvperf $("$here/../../../packaging/version")" --version
+
+if wanted usage-full-disk; then
+	out=$("$program" --help 2>&1 > /dev/full)
+	[ $? = 1 ] && [[ $out == *"can't be written"* ]]
+	verdict usage-full-disk $? "$out"
+fi
+
+# check_json NAME MACHINE FILTER
+check_json() {
+	wanted "$1" || return 0
+	command -v jq > /dev/null || {
+		echo "ok - pvperf: $1 # SKIP no jq"
+		return
+	}
+	rm -rf "$work/m"
+	mkdir "$work/m"
+	(cd "$work/m" && "$2")
+	PVPERF_ROOT=$work/m "$program" check --json > "$work/json" 2>&1
+	jq -e -s "length == 1 and (.[0] | ($3))" "$work/json" > /dev/null 2>&1
+	verdict "$1" $? "$(cat "$work/json")"
+}
+
+check_json check-json-fits machine_host \
+	'.fits and .kernel == "6.12.1-amd64" and (.sides | length) == 1 and
+	 .sides[0].side == "host" and .sides[0].problems == 0 and
+	 (.sides[0].conditions | length) == 11'
+check_json check-json-todo machine_guest \
+	'.fits and .sides[0].side == "guest" and
+	 ([.sides[0].conditions[].todo] | all(. == null))'
