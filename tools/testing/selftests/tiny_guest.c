@@ -9,6 +9,7 @@
 #include <cpuid.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -51,30 +52,37 @@
 
 /*
  * The guest's code. It is copied to GPA_CODE, and so must not care where it is.
- * %gs:N are the fields of struct tiny_cpu.
+ * %gs:N are the fields of struct tiny_cpu. HLT would not end KVM_RUN where KVM
+ * has the local APICs.
  */
+#define END	"	out %al, $0x10\n"
+
 asm(
 "	.pushsection .rodata\n"
 "tiny_code_begin:\n"
 "tiny_code_vmcall:\n"
 "	vmcall\n"
-"	hlt\n"
+END
 "tiny_code_vmmcall:\n"
 "	vmmcall\n"
-"	hlt\n"
+END
 "tiny_code_cpuid:\n"
 "	cpuid\n"
-"	hlt\n"
+END
 "tiny_code_spin:\n"
 "	dec %rcx\n"
 "	jnz tiny_code_spin\n"
-"	hlt\n"
+END
 "tiny_code_wait:\n"
 "	movq $1, %gs:32\n"
 "1:	pause\n"
 "	cmpq $0, %gs:24\n"
 "	je 1b\n"
+END
+"tiny_code_halt:\n"
+"	movq $1, %gs:32\n"
 "	hlt\n"
+END
 /* rdi: where to in CPL 3, r8: the stack there; ends with int $0x80 */
 "tiny_code_enter_user:\n"
 "	pushq $0x23\n"
@@ -94,7 +102,7 @@ asm(
 "	jnz tiny_code_user_spin\n"
 "	int $0x80\n"
 "tiny_code_leave_user:\n"
-"	hlt\n"
+END
 "tiny_code_nmi:\n"
 "	push %rax\n"
 "	push %rbx\n"
@@ -114,7 +122,7 @@ asm(
 
 extern const char tiny_code_begin[], tiny_code_end[], tiny_code_vmcall[],
 	tiny_code_vmmcall[], tiny_code_cpuid[], tiny_code_spin[],
-	tiny_code_wait[], tiny_code_enter_user[], tiny_code_user_vmcall[],
+	tiny_code_wait[], tiny_code_halt[], tiny_code_enter_user[], tiny_code_user_vmcall[],
 	tiny_code_user_vmmcall[], tiny_code_user_spin[], tiny_code_leave_user[],
 	tiny_code_nmi[];
 
@@ -271,17 +279,18 @@ void tiny_vcpu_reset(struct tiny_vcpu *v)
 	ioctl(v->fd, KVM_SET_REGS, &regs);
 }
 
-static int64_t run_to_halt(struct tiny_vcpu *v)
+static int64_t run_to_end(struct tiny_vcpu *v)
 {
 	for (;;) {
 		if (ioctl(v->fd, KVM_RUN, 0) < 0) {
-			if (errno == EINTR || errno == EAGAIN)
+			if ((errno == EINTR && !v->give_up) || errno == EAGAIN)
 				continue;
-			fprintf(stderr, "# vcpu %d: KVM_RUN: %s\n", v->index,
-				strerror(errno));
+			if (errno != EINTR)
+				fprintf(stderr, "# vcpu %d: KVM_RUN: %s\n",
+					v->index, strerror(errno));
 			return TINY_BROKEN;
 		}
-		if (v->run->exit_reason == KVM_EXIT_HLT)
+		if (v->run->exit_reason == KVM_EXIT_IO)
 			return 0;
 		ioctl(v->fd, KVM_GET_REGS, &v->regs);
 		fprintf(stderr, "# vcpu %d: exit %d at %#llx\n", v->index,
@@ -295,7 +304,7 @@ static void regs_run(struct tiny_vcpu *v)
 	v->result = TINY_BROKEN;
 	if (ioctl(v->fd, KVM_SET_REGS, &v->regs))
 		return;
-	v->result = run_to_halt(v);
+	v->result = run_to_end(v);
 	if (ioctl(v->fd, KVM_GET_REGS, &v->regs))
 		v->result = TINY_BROKEN;
 }
@@ -339,6 +348,9 @@ static void regs_prepare(struct tiny_vcpu *v, enum tiny_code code,
 	case TINY_CODE_WAIT:
 		label = tiny_code_wait;
 		break;
+	case TINY_CODE_HALT:
+		label = tiny_code_halt;
+		break;
 	}
 	v->regs = *regs;
 	v->regs.rflags = 2;
@@ -364,6 +376,27 @@ int64_t tiny_vcpu_wait(struct tiny_vcpu *v, struct kvm_regs *regs)
 		;
 	*regs = v->regs;
 	return v->result;
+}
+
+bool tiny_vcpu_ended(struct tiny_vcpu *v)
+{
+	int n = 0;
+
+	sem_getvalue(&v->done, &n);
+	return n;
+}
+
+static void kicked(int unused)
+{
+}
+
+void tiny_vcpu_kick(struct tiny_vcpu *v)
+{
+	/* without SA_RESTART: what is under way ends with EINTR */
+	const struct sigaction action = { .sa_handler = kicked };
+
+	sigaction(SIGUSR1, &action, NULL);
+	pthread_kill(v->thread, SIGUSR1);
 }
 
 int64_t tiny_vcpu_exec(struct tiny_vcpu *v, enum tiny_code code,
@@ -494,7 +527,7 @@ static int vcpu_create(struct tiny_vm *vm, int index)
 	return err;
 }
 
-int tiny_vm_create(struct tiny_vm *vm, int vcpus)
+static int vm_create(struct tiny_vm *vm, int vcpus, bool apics)
 {
 	const int prot = PROT_READ | PROT_WRITE;
 	const int flags = MAP_PRIVATE | MAP_ANONYMOUS;
@@ -515,6 +548,8 @@ int tiny_vm_create(struct tiny_vm *vm, int vcpus)
 		goto fail;
 	/* Intel's wants it before the vCPUs; elsewhere it does nothing. */
 	ioctl(vm->fd, KVM_SET_TSS_ADDR, 0xfffbd000l);
+	if (apics && ioctl(vm->fd, KVM_CREATE_IRQCHIP, 0l))
+		goto fail;
 
 	memory_fill(vm);
 	err = slot_add(vm, 0, 0, TINY_MEM, vm->mem, 0);
@@ -533,6 +568,16 @@ fail:
 	err = -errno;
 	tiny_vm_destroy(vm);
 	return err;
+}
+
+int tiny_vm_create(struct tiny_vm *vm, int vcpus)
+{
+	return vm_create(vm, vcpus, false);
+}
+
+int tiny_vm_create_apics(struct tiny_vm *vm)
+{
+	return vm_create(vm, 1, true);
 }
 
 void tiny_vm_destroy(struct tiny_vm *vm)

@@ -41,7 +41,7 @@ struct tiny_cpu {
 	uint64_t take;		/* address of an event; the handler takes its */
 	uint64_t taken;		/* overflows, and adds them here */
 	uint64_t stop;		/* ends TINY_CODE_WAIT */
-	uint64_t started;	/* set by TINY_CODE_WAIT */
+	uint64_t started;	/* set by TINY_CODE_WAIT and _HALT */
 };
 
 enum tiny_code {
@@ -51,6 +51,7 @@ enum tiny_code {
 	TINY_CODE_SPIN,		/* 2 instructions, rcx times */
 	TINY_CODE_SPIN_USER,	/* the same, at CPL 3 */
 	TINY_CODE_WAIT,		/* until tiny_cpu.stop */
+	TINY_CODE_HALT,		/* HLT, until something comes */
 };
 
 /* Instructions in one turn of TINY_CODE_SPIN. */
@@ -70,6 +71,7 @@ struct tiny_vcpu {
 	pthread_t thread;
 	sem_t go, done;
 	bool quit;
+	volatile bool give_up;	/* what runs ends at the next kick */
 	struct kvm_regs regs;
 	int64_t result;
 };
@@ -84,6 +86,8 @@ struct tiny_vm {
 
 /* 0 or -errno; after an error there is nothing to destroy. */
 int tiny_vm_create(struct tiny_vm *vm, int vcpus);
+/* One vCPU, and KVM has its APIC: it is KVM where a HLT waits. */
+int tiny_vm_create_apics(struct tiny_vm *vm);
 /* Closes everything; no vCPU may be running. */
 void tiny_vm_destroy(struct tiny_vm *vm);
 
@@ -99,6 +103,10 @@ static inline void *tiny_ptr(struct tiny_vm *vm, uint64_t gpa)
 void tiny_vcpu_start(struct tiny_vcpu *v, enum tiny_code code,
 		     const struct kvm_regs *regs);
 int64_t tiny_vcpu_wait(struct tiny_vcpu *v, struct kvm_regs *regs);
+/* It has ended, so that the wait will be none. */
+bool tiny_vcpu_ended(struct tiny_vcpu *v);
+/* Out of the guest, or out of its sleep in the kernel, and in again. */
+void tiny_vcpu_kick(struct tiny_vcpu *v);
 int64_t tiny_vcpu_exec(struct tiny_vcpu *v, enum tiny_code code,
 		       struct kvm_regs *regs);
 int64_t tiny_vcpu_exec_here(struct tiny_vcpu *v, enum tiny_code code,

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * An NMI for a vCPU that sleeps in HLT: it is the NMI that wakes it. The event
+ * is one of the host's about the vCPU's thread, as nothing else happens there.
+ */
+
+#include "tiny_test.h"
+
+#define SWITCHES	100	/* far more than it takes to get to the HLT */
+
+FIXTURE(halted) {
+	struct tiny_vm vm;
+	struct tiny_vcpu *v;
+	struct guest_perf_event *e;
+	struct tiny_totals before;
+};
+
+FIXTURE_SETUP(halted)
+{
+	struct guest_perf_attr attr = {
+		.type = KVM_PERF_TYPE_SOFTWARE,
+		.config = 3,	/* PERF_COUNT_SW_CONTEXT_SWITCHES */
+		.sample_period = SWITCHES,
+	};
+
+	ASSERT_EQ(0, tiny_totals_read(&self->before));
+	ASSERT_EQ(0, tiny_vm_create_apics(&self->vm));
+	self->v = &self->vm.vcpu[0];
+	self->e = event_at(&self->vm, 0);
+	ASSERT_CALL(0, tiny_call_gpa(self->v, KVM_PERF_OP_ATTACH, AT_HEAD(0), 0));
+	memset(self->e, 0, sizeof(*self->e));
+	ASSERT_CALL(0, open_attr(self->v, 0, KVM_PERF_EVENT_SIZE, &attr));
+}
+
+FIXTURE_TEARDOWN(halted)
+{
+	tiny_vm_destroy(&self->vm);
+	EXPECT_TRUE(tiny_totals_wait(&self->before));
+}
+
+/* Asleep, and for longer than KVM polls. */
+static bool sleeps(struct tiny_vcpu *v)
+{
+	const struct kvm_regs regs = { 0 };
+	int tries;
+
+	v->cpu->started = 0;
+	tiny_vcpu_start(v, TINY_CODE_HALT, &regs);
+	for (tries = 0; tries < 1000; tries++) {
+		usleep(1000);
+		if (*(volatile uint64_t *)&v->cpu->started)
+			break;
+	}
+	usleep(50000);
+	return tries < 1000 && !tiny_vcpu_ended(v);
+}
+
+TEST_F(halted, woken)
+{
+	volatile uint32_t *overflows = &self->e->overflows;
+	struct kvm_regs regs;
+	int kicks, tries;
+
+	ASSERT_CALL(0, id_call(self->v, KVM_PERF_OP_ENABLE, 0));
+	ASSERT_TRUE(sleeps(self->v));
+	EXPECT_EQ(0, self->v->cpu->nmis);
+	/* Each time that it comes out of its sleep is a switch, and no more. */
+	for (kicks = 0; kicks < 2 * SWITCHES && !*overflows; kicks++) {
+		EXPECT_FALSE(tiny_vcpu_ended(self->v));
+		tiny_vcpu_kick(self->v);
+		usleep(5000);
+	}
+	EXPECT_LE(SWITCHES / 2, kicks);
+	EXPECT_EQ(1, *overflows);
+	/* Nobody kicks it now. */
+	for (tries = 0; tries < 100 && !tiny_vcpu_ended(self->v); tries++)
+		usleep(10000);
+	EXPECT_TRUE(tiny_vcpu_ended(self->v));
+	tiny_vcpu_kick(self->v);
+	ASSERT_EQ(0, tiny_vcpu_wait(self->v, &regs));
+	EXPECT_EQ(1, self->v->cpu->nmis);
+	EXPECT_EQ(1, head_at(&self->vm, 0)->nmis);
+	EXPECT_EQ(1, head_at(&self->vm, 0)->pending);
+}
+
+/* It sleeps on if nothing happens: being woken above is no accident. */
+TEST_F(halted, not_woken)
+{
+	struct kvm_regs regs;
+	int kicks;
+
+	ASSERT_TRUE(sleeps(self->v));
+	for (kicks = 0; kicks < 2 * SWITCHES; kicks++) {
+		EXPECT_FALSE(tiny_vcpu_ended(self->v));
+		tiny_vcpu_kick(self->v);
+		usleep(1000);
+	}
+	EXPECT_EQ(0, self->e->overflows);
+	/* and would, for ever */
+	self->v->give_up = true;
+	tiny_vcpu_kick(self->v);
+	EXPECT_EQ(TINY_BROKEN, tiny_vcpu_wait(self->v, &regs));
+	EXPECT_EQ(0, self->v->cpu->nmis);
+}
+
+TEST_HARNESS_MAIN

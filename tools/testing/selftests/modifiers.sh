@@ -1,0 +1,54 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+# :u, :k, :G, :H and the like: what the host's own PMU does with them, the
+# guest's does, too: counts, has nothing to count, or refuses.
+. ./lib.sh
+
+all="u k uk h uh G H GH uG kH p pp ppp P D I W"
+some="u k G H"
+
+# The program runs five million instructions of its own, and in the kernel some.
+# For each event one line: its name, and what became of it.
+measure() {
+	for event; do
+		rm -f /tmp/stat
+		perf stat -x, -o /tmp/stat -e "$event" ./loop5m > /dev/null 2>&1
+		[ -s /tmp/stat ] || echo '<refused>' > /tmp/stat
+		awk -F, -v e="$event" '
+			$1 ~ /^<.*>$/ { what = $1 }
+			$1 ~ /^[0-9]+$/ { what = $1 == 0 ? "zero" :
+				$1 >= 5000000 ? "user" : "kernel" }
+			END { print e " " (what ? what : "<refused>") }' /tmp/stat
+	done
+}
+
+if [ "$1" = measure ]; then
+	shift
+	measure "$@"
+	exit
+fi
+
+list="instructions cycles cpu/instructions/"
+for m in $all; do
+	list="$list instructions:$m"
+done
+for m in $some; do
+	list="$list cycles:$m cpu/instructions/$m"
+done
+measure $list > /tmp/here
+! grep -q '^instructions <' /tmp/here ||
+	tap_skip_all "perf stat counts no instructions here"
+host "cd /t && ./modifiers.sh measure $list" > /tmp/there
+while read -r event what; do
+	host_says=$(grep -F "$event " /tmp/there | awk -v e="$event" '
+		$1 == e { sub(/^[^ ]* /, ""); print }')
+	[ "$what" = "$host_says" ]
+	tap $? "$event: $what" "host: ${host_says:-nothing}"
+done < /tmp/here
+for e in instructions:u cycles; do
+	grep -qx "$e user" /tmp/here
+	tap $? "$e counts the program"
+done
+grep -qx "instructions:k kernel" /tmp/here
+tap $? "instructions:k does not"
+tap_end

@@ -1,0 +1,63 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+# NMIs for a vCPU that does not run: one that is halted, and one that has lost
+# its CPU to another task of the host. Each overflow of the host's is a sample
+# in the guest, or is said to be lost; and nothing is counted wrongly.
+. ./lib.sh
+
+switches=pvperf/host-context-switches/
+[ -e /sys/bus/event_source/devices/pvperf/events/host-context-switches ] ||
+	tap_skip_all "no host-context-switches"
+data=/tmp/perf.data
+want=100000004
+
+# A task of the host that gets nine tenths of the CPU.
+spinner=
+spin() {
+	[ "$1" = yes ] || return
+	spinner=$(host 'nice -n -10 sh -c "while :; do :; done" > /dev/null 2>&1 & echo $!')
+}
+unspin() {
+	[ -z "$spinner" ] || host "kill $spinner"
+	spinner=
+}
+trap unspin EXIT
+
+overflows() { host "sed -n 's/^overflows //p' $totals"; }
+
+# all SPIN NAME COMMAND...: perf record COMMAND, and as many samples as overflows
+all() {
+	spin=$1 name=$2
+	shift 2
+	before=$(overflows)
+	spin $spin
+	perf record -q -o $data "$@" > /dev/null 2>&1
+	tap $? "$name: recorded"
+	unspin
+	made=$(($(overflows) - before))
+	samples=$(perf script -i $data -F ip 2> /dev/null | grep -c '[0-9a-f]')
+	lost=$(perf script -i $data --show-lost-events 2> /dev/null |
+		awk '/PERF_RECORD_LOST/ { n += $NF } END { print n + 0 }')
+	[ "$made" -gt 0 ] && [ "$made" -eq $((samples + lost)) ]
+	tap $? "$name: $made overflows are $samples samples and $lost lost"
+}
+
+# Each time that the idle vCPU sleeps is a switch, whose NMI wakes it.
+all no "halted" -a -c 1 -e $switches sleep 0.1
+n=$(perf script -i $data -F comm 2> /dev/null | grep -c swapper)
+[ "$n" -gt 10 ]
+tap $? "halted: the samples are of the idle task" "$n"
+
+all yes "descheduled" -c 1 -e $switches ./loop100m
+[ "$samples" -gt 10 ]
+tap $? "descheduled: it was, often" "$samples"
+all yes "descheduled in the program" -c 100000 -e instructions:u ./loop100m
+[ "$made" -eq 1000 ]
+tap $? "descheduled in the program: 1000 periods of 100000" "$made"
+spin yes
+n=$(perf stat -x, -e instructions:u ./loop100m 2>&1 |
+	awk -F, '$1 ~ /^[0-9]/ && $5 == "100.00" { print $1 }')
+unspin
+within "${n:-0}" $want 0.01
+tap $? "descheduled: the count is exact" "${n:-nothing}"
+tap_end

@@ -1,0 +1,84 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+# perf's own tests of what concerns hardware events: what passes on the host,
+# with its real PMU, passes in the guest. The rest is named, with its reason.
+. ./lib.sh
+
+# by the names in `perf test list`
+cases='mmap interface tests
+Parse event definition strings
+PERF_RECORD_. events & perf_sample fields
+Sysfs PMU tests
+Breakpoint overflow signal handler
+Breakpoint overflow sampling
+Breakpoint accounting
+Software clock events period values
+Object code reading
+Use a dummy software event to keep tracking
+Parse with no sample_id_all bit set
+Track with sched_switch
+Event times
+Read backward ring buffer
+Convert perf time to TSC
+Sigtrap
+Event groups
+x86 Sample parsing
+AMD IBS via core pmu
+x86 hybrid
+Number of exit events of a simple workload'
+
+# of each case, and of each part of one: "number: verdict: name"
+measure() {
+	perf test list > /tmp/list 2>&1
+	echo "$cases" | while read -r name; do
+		number=$(sed -n "s/^ *\([0-9]*\): $name\$/\1/p" /tmp/list)
+		[ -n "$number" ] || continue
+		timeout 60 perf test "$number" < /dev/null 2>&1 ||
+			echo " $number: $name : timed out"
+	done | grep -v ': Running' | sed 's/\x1b\[[0-9;]*m//g' |
+		sed -n 's/^ *\([0-9.]*\): \(.*[^ ]\) *: \([^: ][^:]*\)$/\1: \3: \2/p'
+}
+
+if [ "$1" = measure ]; then
+	measure
+	exit
+fi
+
+# why NAME: what no guest can have, in other words than perf's
+why() {
+	case $1 in
+	"User space counter reading"*)
+		echo "no counter of its own for RDPMC to read";;
+	"Perf time to TSC")
+		echo "the guest's clock is KVM's, not the TSC";;
+	esac
+}
+
+command -v perf > /dev/null || tap_skip_all "no perf"
+measure > /tmp/here
+host "cd /t && ./perf_test.sh measure" > /tmp/there
+[ -s /tmp/there ]
+tap $? "perf test runs on the host"
+while IFS= read -r line; do
+	number=${line%%: *}
+	rest=${line#*: }
+	host_says=${rest%%: *}
+	name=${rest#*: }
+	here=$(sed -n "s/^$number: \([^:]*\): .*/\1/p" /tmp/here)
+	case $host_says/$here in
+	Ok*/Ok*)
+		tap 0 "perf test $number: $name";;
+	Ok*/Skip*)
+		reason=$(why "$name")
+		if [ -n "$reason" ]; then
+			tap_skip "perf test $number: $name" "$reason"
+		else
+			tap 1 "perf test $number: $name" "host: $host_says, guest: $here"
+		fi;;
+	Ok*)
+		tap 1 "perf test $number: $name" "host: $host_says, guest: ${here:-nothing}";;
+	*)
+		tap_skip "perf test $number: $name" "host: $host_says, guest: ${here:-nothing}";;
+	esac
+done < /tmp/there
+tap_end

@@ -1,0 +1,37 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+# The guest goes to sleep, as far as a machine without a clock that could wake
+# it can: all notifiers are called, tasks are frozen for two seconds.
+. ./lib.sh
+
+[ -w /sys/power/pm_test ] || tap_skip_all "no /sys/power/pm_test"
+want=100000004
+held() { host "sed -n 's/^pages //p; s/^events //p' $totals" | tr '\n' ' '; }
+
+perf stat -a -x, -o /tmp/stat -e instructions:u sleep 5 &
+sleep 1
+before=$(held)
+host "rm -f /tmp/held; (for i in 1 2 3 4 5 6 7 8; do
+	sed -n 's/^pages //p; s/^events //p' $totals | tr '\n' ' '; echo; sleep 0.5
+	done) > /tmp/held 2>&1 &"
+echo 2 > /sys/module/suspend/parameters/pm_test_delay
+echo freezer > /sys/power/pm_test
+echo freeze > /sys/power/state
+tap $? "the guest slept, and woke"
+echo none > /sys/power/pm_test
+[ "$(host sort -u /tmp/held | grep -cx '0 0 ')" = 1 ]
+tap $? "the host had nothing of it meanwhile" \
+	"before: $before; $(host sort -u /tmp/held | tr '\n' ';')"
+sleep 1
+# what idles is closed meanwhile, and is no longer there
+after=$(held)
+[ "${after% * }" -ge 1 ] && [ "${after#* }" = "${before#* }" ]
+tap $? "and has it again" "$before, $after"
+n=$(perf stat -x, -e instructions:u ./loop100m 2>&1 |
+	awk -F, '$1 ~ /^[0-9]/ { print $1 }')
+within "${n:-0}" $want 0.01
+tap $? "it counts again" "${n:-nothing}"
+wait
+awk -F, '$1 ~ /^[0-9]/ { n = $1; share = $5 } END { exit !(n > 0 && share < 80) }' /tmp/stat
+tap $? "a count over the sleep says that it is scaled" "$(tr '\n' ' ' < /tmp/stat)"
+tap_end
