@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The host's module leaves a VM that lives on: it says so, in the events and in
+ * the page, and writes nothing any more. When it is back it is another one.
+ */
+
+#include "tiny_test.h"
+#include <fcntl.h>
+#include <sys/syscall.h>
+
+#define TURNS		1000000ull
+#define PERIOD		(TURNS * TINY_SPIN_INSNS / 2)
+#define MODULE		"pvperf_host"
+
+static const char *module_path(void)
+{
+	return getenv("PVPERF_HOST_KO") ?: "/lab/" MODULE ".ko";
+}
+
+static int module_unload(void)
+{
+	return syscall(SYS_delete_module, MODULE, 0) ? -errno : 0;
+}
+
+static int module_load(void)
+{
+	int fd = open(module_path(), O_RDONLY | O_CLOEXEC), err = 0;
+
+	if (fd < 0 || syscall(SYS_finit_module, fd, "", 0))
+		err = -errno;
+	if (fd >= 0)
+		close(fd);
+	return err;
+}
+
+enum { SAMPLING, COUNTING, OLD, OFF, EVENTS };	/* their ids, too */
+
+FIXTURE(gone) {
+	struct tiny_vm vm;
+	struct tiny_vcpu *v, *other;
+	struct guest_perf_page *head;
+	uint8_t *copy;
+	uint64_t epoch;
+};
+
+FIXTURE_SETUP(gone)
+{
+	struct guest_perf_attr attr = attr_instructions(0);
+	int id;
+
+	if (access(module_path(), R_OK))
+		SKIP(return, "no module to load again");
+	self->copy = malloc(TINY_DATA_SIZE);
+	ASSERT_NE(NULL, self->copy);
+	ASSERT_EQ(0, tiny_vm_create(&self->vm, 2));
+	self->v = &self->vm.vcpu[0];
+	self->other = &self->vm.vcpu[1];
+	self->head = head_at(&self->vm, 0);
+	if (!host_has_pmu(self->v)) {
+		tiny_vm_destroy(&self->vm);
+		SKIP(return, "the host has no hardware PMU");
+	}
+	memset(tiny_ptr(&self->vm, TINY_DATA), CANARY, TINY_DATA_SIZE);
+	ASSERT_CALL(0, tiny_call_gpa(self->v, KVM_PERF_OP_ATTACH, AT_HEAD(0), 0));
+	ASSERT_CALL(0, open_event(self->v, SAMPLING, PERIOD));
+	ASSERT_CALL(0, open_event(self->v, COUNTING, 0));
+	ASSERT_CALL(0, open_attr(self->v, OLD, KVM_PERF_EVENT_SIZE_VER0, &attr));
+	ASSERT_CALL(0, open_event(self->v, OFF, 0));
+	for (id = 0; id < OFF; id++)
+		ASSERT_CALL(0, id_call(self->v, KVM_PERF_OP_ENABLE, id));
+	ASSERT_EQ(0, tiny_spin(self->v, TURNS));
+	/* what is counted after the last word is lost, and no more than that */
+	for (id = 0; id < EVENTS; id++)
+		ASSERT_CALL(0, id_call(self->v, KVM_PERF_OP_READ, id));
+	self->epoch = self->head->epoch;
+}
+
+FIXTURE_TEARDOWN(gone)
+{
+	const struct tiny_totals none = { 0 };
+
+	tiny_vm_destroy(&self->vm);
+	EXPECT_TRUE(tiny_totals_wait(&none));
+	free(self->copy);
+}
+
+static bool untouched(struct tiny_vcpu *v, uint8_t *copy)
+{
+	void *data = tiny_ptr(v->vm, TINY_DATA);
+
+	memcpy(copy, data, TINY_DATA_SIZE);
+	return !tiny_spin(v, 5 * TURNS) && !memcmp(copy, data, TINY_DATA_SIZE);
+}
+
+static void check_told(struct __test_metadata *_metadata,
+		       FIXTURE_DATA(gone) *self)
+{
+	struct guest_perf_event *old = event_at(&self->vm, OLD);
+	int id;
+
+	EXPECT_EQ(KVM_PERF_PAGE_GONE, self->head->state);
+	for (id = 0; id < EVENTS; id++) {
+		struct guest_perf_event *e = event_at(&self->vm, id);
+
+		if (id == OLD)
+			continue;
+		EXPECT_EQ(KVM_PERF_STATE_GONE, e->state);
+		EXPECT_EQ(0, e->sequence & 1);
+		EXPECT_LE(id == OFF ? 0 : TURNS * TINY_SPIN_INSNS, e->count);
+	}
+	/* of which the host writes count and overflows only */
+	EXPECT_EQ(0x5a5a5a5a, old->state);
+	EXPECT_EQ(0x5a5a5a5a5a5a5a5aull, old->time_enabled);
+}
+
+static void check_absent(struct __test_metadata *_metadata,
+			 FIXTURE_DATA(gone) *self)
+{
+	uint64_t nmis;
+	uint32_t r[4];
+	int id;
+
+	ASSERT_EQ(0, tiny_spin(self->v, 1));
+	nmis = self->v->cpu->nmis;
+	EXPECT_TRUE(untouched(self->v, self->copy));
+	EXPECT_EQ(nmis, self->v->cpu->nmis);
+	for (id = 0; id < EVENTS; id++)
+		EXPECT_CALL(-KVM_ENOSYS, id_call(self->v, KVM_PERF_OP_READ, id));
+	EXPECT_CALL(-KVM_ENOSYS, tiny_call(self->v, KVM_PERF_OP_PROBE, 0, 0, 0));
+	EXPECT_CALL(-KVM_ENOSYS, tiny_call(self->v, KVM_PERF_OP_RESET, 0, 0, 0));
+	ASSERT_EQ(0, tiny_cpuid(self->v, KVM_PERF_CPUID_BASE, r));
+	EXPECT_NE(0, memcmp(&r[1], KVM_PERF_SIGNATURE, 12));
+	EXPECT_TRUE(untouched(self->v, self->copy));
+}
+
+static void check_another(struct __test_metadata *_metadata,
+			  FIXTURE_DATA(gone) *self)
+{
+	int id;
+
+	EXPECT_TRUE(untouched(self->v, self->copy));
+	for (id = 0; id < EVENTS; id++)
+		EXPECT_CALL(-KVM_ENOENT, id_call(self->v, KVM_PERF_OP_READ, id));
+	EXPECT_CALL(0, tiny_call(self->v, KVM_PERF_OP_DETACH, 0, 0, 0));
+	EXPECT_TRUE(untouched(self->v, self->copy));
+	EXPECT_CALL(0, tiny_call_gpa(self->v, KVM_PERF_OP_ATTACH, AT_HEAD(0), 0));
+	EXPECT_EQ(KVM_PERF_PAGE_LIVE, self->head->state);
+	EXPECT_NE(self->epoch, self->head->epoch);
+	/* and the guest can start again */
+	EXPECT_CALL(0, open_event(self->v, SAMPLING, PERIOD));
+	EXPECT_CALL(0, id_call(self->v, KVM_PERF_OP_ENABLE, SAMPLING));
+	EXPECT_EQ(0, tiny_spin(self->v, TURNS));
+	EXPECT_CALL(0, id_call(self->v, KVM_PERF_OP_DISABLE, SAMPLING));
+	EXPECT_TRUE(counted(event_at(&self->vm, SAMPLING)->count, TURNS) ||
+		    event_at(&self->vm, SAMPLING)->overflows);
+	EXPECT_LT(0, self->head->nmis);
+}
+
+TEST_F(gone, outside)
+{
+	ASSERT_EQ(0, module_unload());
+	check_told(_metadata, self);
+	check_absent(_metadata, self);
+	ASSERT_EQ(0, module_load());
+	check_another(_metadata, self);
+}
+
+/* The vCPU is in its guest, counting and overflowing. */
+TEST_F(gone, running)
+{
+	struct kvm_regs regs = { 0 };
+	int tries;
+
+	self->v->cpu->stop = 0;
+	self->v->cpu->started = 0;
+	tiny_vcpu_start(self->v, TINY_CODE_WAIT, &regs);
+	for (tries = 0; tries < 1000 && !*(volatile uint64_t *)
+	     &self->v->cpu->started; tries++)
+		usleep(1000);
+	ASSERT_EQ(0, module_unload());
+	check_told(_metadata, self);
+	memcpy(self->copy, tiny_ptr(&self->vm, TINY_DATA), TINY_DATA_SIZE);
+	usleep(20000);
+	EXPECT_EQ(0, memcmp(self->copy, tiny_ptr(&self->vm, TINY_DATA),
+			    TINY_DATA_SIZE));
+	*(volatile uint64_t *)&self->v->cpu->stop = 1;
+	ASSERT_EQ(0, tiny_vcpu_wait(self->v, &regs));
+	check_absent(_metadata, self);
+	ASSERT_EQ(0, module_load());
+	check_another(_metadata, self);
+}
+
+/* The VM's end, while there is no module: the next one knows nothing of it. */
+TEST_F(gone, vm_end)
+{
+	ASSERT_EQ(0, module_unload());
+	tiny_vm_destroy(&self->vm);
+	ASSERT_EQ(0, module_load());
+	ASSERT_EQ(0, tiny_vm_create(&self->vm, 2));
+}
+
+TEST_HARNESS_MAIN
