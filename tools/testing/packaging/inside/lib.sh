@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=bash disable=SC2034
+# Sourced by what runs in a copy of a root. Results go to stdout, all else to a
+# log (stderr). The tree is copied, so that what is built stays here.
+
+failed=0
+cd /root || exit 2
+mkdir /root/pvperf
+tar -C /tree --exclude=./build --exclude=./.git --exclude='*.o' --exclude='*.ko' \
+	--exclude='.*.cmd' -c . | tar -C /root/pvperf -x
+cd /root/pvperf || exit 2
+
+# try WHAT COMMAND...: ok if it succeeds
+try() {
+	local what=$1 log
+	shift
+	log=$(mktemp)
+	echo "== $what: $*" >&2
+	if "$@" > "$log" 2>&1; then
+		echo "ok - $what"
+	else
+		echo "not ok - $what: $* failed: $(tail -n 8 "$log" | tr '\n' '|')"
+		failed=1
+	fi
+	cat "$log" >&2
+	rm -f "$log"
+}
+
+same() { diff "$1" "$2"; }
+gone() { [ ! -e "$1" ]; }
+fails() { ! "$@"; }
+
+# The kernel whose headers the root has.
+kernel=$(basename "$(dirname "$(ls -d /lib/modules/*/build | head -n 1)")")
+
+# all FILE: every path there is, but for caches, logs, what depmod makes, and the
+# key that DKMS makes for the machine when it first builds, and keeps.
+all() {
+	find / -xdev \( -path /root -o -path /tmp -o -path /var/log -o -path /var/cache \
+		-o -path /var/lib/apt -o -path /var/lib/dpkg -o -path '/lib/modules/*/modules.*' \
+		-o -path '/usr/lib/modules/*/modules.*' -o -path '/var/lib/dkms/mok.*' -o -path /var/lib/systemd \
+		-o -name __pycache__ \) -prune \
+		-o -print | LC_ALL=C sort > "$1"
+}
