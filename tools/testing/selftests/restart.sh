@@ -1,0 +1,66 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+# In the host: a guest that restarts while perf counts in it. Whoever runs in
+# its memory next is neither written to nor sent an NMI.
+. ./lib.sh
+
+tracing=/sys/kernel/tracing
+[ -d $tracing/events/pvperf ] || tap_skip_all "no trace events of pvperf"
+[ -f /lab/pvperf_guest.ko ] || [ -f /lab/guest.initrd ] ||
+	tap_skip_all "no guest to boot"
+
+trace_begin() {
+	echo > $tracing/trace
+	echo 1 > $tracing/events/pvperf/pvperf_teardown/enable
+	echo 1 > $tracing/events/pvperf/pvperf_call/enable
+}
+trace_end() {
+	echo 0 > $tracing/events/pvperf/enable
+	cp $tracing/trace /tmp/trace
+}
+sum() { sed -n "s/^$1 //p" $totals; }
+
+# By its own word: the reboot notifier closes all before the kernel goes.
+trace_begin
+guest 'perf stat -a -o /dev/null -e cycles,instructions sleep 1000 &
+	perf record -q -a -o /dev/null -e cycles -F 999 sleep 1000 &
+	sleep 1; host cat '$totals > /tmp/out 2>&1
+tap $? "a guest reboots under perf" "$(tail -n 1 /tmp/out)"
+trace_end
+open=$(sed -n 's/^events //p' /tmp/out)
+[ "${open:-0}" -ge 3 ]
+tap $? "three events were open" "${open:-nothing}"
+grep -q 'pvperf_call: .* op=reset .*result=0' /tmp/trace
+tap $? "the guest called RESET"
+closed=$(grep -o 'pvperf_teardown: .*why=closed' /tmp/trace | sed 's/.*events=//; s/ .*//' |
+	awk '{ n += $1 } END { print n + 0 }')
+[ "$closed" -ge 1 ]
+tap $? "all was closed by it" "$closed"
+! grep 'pvperf_teardown: ' /tmp/trace | grep -v 'why=closed' | grep -qv 'events=0 '
+tap $? "nothing was left for the end of the VM" \
+	"$(grep 'pvperf_teardown: ' /tmp/trace | tail -n 1)"
+[ "$(sum vms)$(sum events)$(sum pages)" = 000 ]
+tap $? "the host has nothing left" "$(head -n 4 $totals | tr '\n' ' ')"
+
+# Without a word: a reset, as by a button.
+trace_begin
+rm -f /run/guest.boots
+guest -q '-action reboot=reset' 'case $LAB_BOOT in
+1)	perf stat -a -o /dev/null -e cycles,instructions sleep 1000 &
+	perf record -q -a -o /dev/null -e cycles -F 999 sleep 1000 &
+	sleep 1; host mon system_reset; sleep 1000;;
+2)	sleep 3	# what the module tried at its load is closed then
+	host head -n 4 '$totals'
+	perf stat -x, -e instructions:u /t/loop100m 2>&1;;
+*)	host mon quit; sleep 1000;;
+esac' > /tmp/out 2>&1
+trace_end
+grep -q '^100000[0-9]*,' /tmp/out
+tap $? "a guest that was reset counts again" "$(tr '\n' ' ' < /tmp/out)"
+grep -q '^events 0' /tmp/out
+tap $? "of what it had, the host has nothing" "$(tr '\n' ' ' < /tmp/out)"
+grep 'pvperf_teardown: ' /tmp/trace | grep 'why=reset or end' | grep -q 'events=[1-9]'
+tap $? "the host closed it" "$(grep 'pvperf_teardown: ' /tmp/trace | head -n 1)"
+[ "$(sum vms)$(sum events)$(sum pages)" = 000 ]
+tap $? "the host has nothing left" "$(head -n 4 $totals | tr '\n' ' ')"
+tap_end
