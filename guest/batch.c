@@ -25,6 +25,9 @@ static void pvperf_batch_opened(struct pvperf_cpu *cpu, struct pvperf_slot *slot
 	/* Our ids, and not ours: what another kernel on this vCPU left behind. */
 	if (result == -KVM_EEXIST || result == -KVM_ENOSYS)
 		cpu->lost = true;
+	/* There may be room when it is tried again. */
+	if (result == -KVM_ENOSPC)
+		pvperf_slot_close_idle(cpu);
 	pvperf_event_unserved(cpu, slot);
 }
 

@@ -78,7 +78,17 @@ static bool pvperf_cpu_slot_on(const struct pvperf_slot *slot)
 	return slot->on;
 }
 
-/* The host has nothing of us, and all that is in a slot has to be opened. */
+/* All that is in a slot has to be opened. Atomic, as NMIs set bits, too. */
+static void pvperf_cpu_soil(struct pvperf_cpu *cpu)
+{
+	unsigned long used = pvperf_cpu_slots(cpu, pvperf_cpu_slot_used);
+	int s;
+
+	for_each_set_bit(s, &used, PVPERF_SLOTS)
+		set_bit(s, &cpu->dirty);
+}
+
+/* The host has nothing of us. */
 static void pvperf_cpu_release(struct pvperf_cpu *cpu)
 {
 	struct pvperf_slot *slot;
@@ -90,8 +100,7 @@ static void pvperf_cpu_release(struct pvperf_cpu *cpu)
 	}
 	cpu->attached = false;
 	cpu->lost = false;
-	cpu->retry = jiffies;
-	cpu->dirty |= pvperf_cpu_slots(cpu, pvperf_cpu_slot_used);
+	pvperf_cpu_soil(cpu);
 }
 
 void pvperf_cpu_forget(struct pvperf_cpu *cpu)
@@ -114,12 +123,13 @@ bool pvperf_cpu_serving(struct pvperf_cpu *cpu)
 		return true;
 	if (cpu->attached)
 		pvperf_cpu_forget(cpu);
+	/* At once the first time, for a host that forgot; then now and then. */
 	if (!cpu->online || time_before(jiffies, cpu->retry))
 		return false;
 	cpu->retry = jiffies + PVPERF_CPU_RETRY;
 	if (pvperf_caps_discover() || !pvperf_cpu_attach(cpu))
 		return false;
-	cpu->dirty |= pvperf_cpu_slots(cpu, pvperf_cpu_slot_used);
+	pvperf_cpu_soil(cpu);
 	return true;
 }
 
@@ -212,6 +222,8 @@ static void pvperf_cpu_check(void *unused)
 	unsigned long on = pvperf_cpu_slots(cpu, pvperf_cpu_slot_on);
 
 	cpu->reading |= on & -on;
+	/* What the host could not start or open may go now. */
+	pvperf_cpu_soil(cpu);
 	pvperf_batch_flush(cpu);
 }
 

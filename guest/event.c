@@ -40,9 +40,10 @@ void pvperf_event_lose_samples(struct perf_event *event, u32 n)
 {
 	if (!n)
 		return;
-	atomic64_add(n, &event->lost_samples);
+	/* As core does: a child's go where its samples go. */
+	atomic64_add(n, &(event->parent ?: event)->lost_samples);
 	/* With a frequency the next sample stands for these, too. */
-	if (!event->attr.freq)
+	if (!pvperf_event_is_freq(event))
 		local64_sub(n * event->hw.sample_period,
 			    &pvperf_event_of(event)->since);
 }
@@ -81,7 +82,7 @@ void pvperf_event_served(struct pvperf_cpu *cpu, struct pvperf_slot *slot)
 {
 	if (slot->event)
 		pvperf_time_book(pvperf_event_of(slot->event),
-				  pvperf_cpu_event(cpu, slot), PVPERF_SERVED);
+				 pvperf_cpu_event(cpu, slot), PVPERF_SERVED);
 }
 
 static void pvperf_event_update(struct pvperf_cpu *cpu, struct pvperf_slot *slot,
@@ -113,9 +114,9 @@ void pvperf_event_unserved(struct pvperf_cpu *cpu, struct pvperf_slot *slot)
 
 	if (event)
 		pvperf_time_book(pvperf_event_of(event),
-				  pvperf_cpu_event(cpu, slot),
-				  pvperf_event_wanted(slot) ? PVPERF_UNSERVED :
-							      PVPERF_NOT_WANTED);
+				 pvperf_cpu_event(cpu, slot),
+				 pvperf_event_wanted(slot) ? PVPERF_UNSERVED :
+							     PVPERF_NOT_WANTED);
 }
 
 void pvperf_event_lost(struct pvperf_cpu *cpu, struct pvperf_slot *slot)
@@ -134,7 +135,7 @@ void pvperf_event_lost(struct pvperf_cpu *cpu, struct pvperf_slot *slot)
 void pvperf_event_leaves(struct pvperf_cpu *cpu, struct pvperf_slot *slot)
 {
 	pvperf_time_book(pvperf_event_of(slot->leaving),
-			  pvperf_cpu_event(cpu, slot), PVPERF_NOT_WANTED);
+			 pvperf_cpu_event(cpu, slot), PVPERF_NOT_WANTED);
 }
 
 void pvperf_event_left(struct pvperf_cpu *cpu, struct pvperf_slot *slot)
@@ -172,7 +173,7 @@ void pvperf_event_start(struct perf_event *event, int flags)
 static void pvperf_event_refresh(struct pvperf_cpu *cpu, struct perf_event *event,
 				 struct pvperf_slot *slot)
 {
-	bool paced = event->attr.freq && !in_nmi() && !cpu->busy;
+	bool paced = pvperf_event_is_freq(event) && !in_nmi() && !cpu->busy;
 	struct guest_perf_event *ev = pvperf_cpu_event(cpu, slot);
 
 	if (paced)
@@ -333,8 +334,8 @@ void pvperf_event_read_all(struct pvperf_cpu *cpu)
 		event = cpu->slot[s].event;
 		if (event)
 			pvperf_time_book(pvperf_event_of(event),
-					  pvperf_cpu_event(cpu, &cpu->slot[s]),
-					  pvperf_event_of(event)->served);
+					 pvperf_cpu_event(cpu, &cpu->slot[s]),
+					 pvperf_event_of(event)->served);
 	}
 	for_each_set_bit(s, &reading, PVPERF_SLOTS)
 		if (cpu->slot[s].event)

@@ -51,6 +51,12 @@ static inline struct pvperf_event *pvperf_event_of(const struct perf_event *even
 	return event->pmu_private;
 }
 
+/* Samples at a frequency? .freq alone says nothing with a frequency of 0. */
+static inline bool pvperf_event_is_freq(const struct perf_event *event)
+{
+	return event->attr.freq && event->attr.sample_freq;
+}
+
 /* For pmu.c. IRQs off, on the CPU; start and stop may come from an NMI. */
 int pvperf_event_add(struct perf_event *event, int flags);
 void pvperf_event_del(struct perf_event *event, int flags);

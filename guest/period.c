@@ -55,7 +55,7 @@ bool pvperf_period_overdue(struct perf_event *event, const struct pvperf_slot *s
 
 	if (!slot->key.sampling || !slot->on)
 		return false;
-	if (!event->attr.freq)
+	if (!pvperf_event_is_freq(event))
 		return slot->armed != period;
 	return left > 0 && left / 2 > period;
 }

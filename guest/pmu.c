@@ -187,7 +187,7 @@ static void pvperf_pmu_first_period(struct perf_event *event)
 {
 	struct hw_perf_event *hw = &event->hw;
 
-	if (event->attr.freq)
+	if (pvperf_event_is_freq(event))
 		hw->sample_period = max(pvperf_period_min(event),
 					1000ULL * tsc_khz / event->attr.sample_freq);
 	hw->last_period = hw->sample_period;
@@ -219,9 +219,9 @@ static int pvperf_pmu_check(struct perf_event *event)
 
 static int pvperf_pmu_setup(struct perf_event *event, struct pvperf_event *p)
 {
-	p->hardware = p->key.type != KVM_PERF_TYPE_SOFTWARE;
 	/* There are no guests of this guest. */
 	p->nowhere = event->attr.exclude_host;
+	p->hardware = p->key.type != KVM_PERF_TYPE_SOFTWARE && !p->nowhere;
 	p->tuned = event->parent;
 	if (p->hardware && !pvperf_pmu_group_fits(event))
 		return -EINVAL;

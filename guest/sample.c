@@ -7,7 +7,6 @@
  */
 #include <linux/math64.h>
 #include <linux/sched/task_stack.h>
-#include <linux/sched/clock.h>
 #include "../compat/perf.h"
 #include "cpu.h"
 #include "event.h"
@@ -35,7 +34,7 @@ static struct pt_regs *pvperf_sample_regs_nmi(const struct perf_event *event,
 static u64 pvperf_sample_period_nmi(const struct perf_event *event, u64 since,
 				    u32 n, bool stretched)
 {
-	if (event->attr.freq ||
+	if (pvperf_event_is_freq(event) ||
 	    (stretched && (event->attr.sample_type & PERF_SAMPLE_PERIOD)))
 		return max_t(u64, div_u64(since, n), 1);
 	return event->hw.sample_period;
@@ -46,9 +45,19 @@ static u32 pvperf_sample_missed_nmi(const struct perf_event *event)
 {
 	s64 since = local64_read(&pvperf_event_of(event)->since);
 
-	if (event->attr.freq || since < (s64)event->hw.sample_period)
+	if (pvperf_event_is_freq(event) || since < (s64)event->hw.sample_period)
 		return 0;
 	return min_t(u64, div64_u64(since, event->hw.sample_period), U32_MAX);
+}
+
+/*
+ * Stopped in a bracket, or leaving, an event counts still, and its overflow is
+ * one as any other. But one that has left has no SIGTRAP to send, for core.
+ */
+static bool pvperf_sample_wanted_nmi(const struct pvperf_slot *slot,
+				     const struct perf_event *event)
+{
+	return !slot->halted && (event == slot->event || !event->attr.sigtrap);
 }
 
 /* Returns what core does: not 0 if there are to be no more for now. */
@@ -80,8 +89,8 @@ static u32 pvperf_sample_all_nmi(struct perf_event *event, u32 n, bool stretched
 	do {
 		made++;
 		event->hw.freq_time_stamp = made < n ? S64_MAX : stamp;
-		event->hw.last_period = made < n || !event->attr.freq ? period :
-								 since;
+		event->hw.last_period = made < n || !pvperf_event_is_freq(event) ?
+					period : since;
 		halt = pvperf_sample_write_nmi(event, period, regs);
 	} while (made < n && !halt);
 	/* Core may have done this itself, or leave it to us. */
@@ -103,8 +112,7 @@ void pvperf_sample_nmi(struct pvperf_cpu *cpu, int s, struct pt_regs *regs)
 		return;
 	pvperf_event_fold(event, ev);
 	pvperf_event_heard(pvperf_event_of(event), false);
-	/* Stopped in a bracket it counts still; it's an overflow as any other. */
-	if (!slot->halted)
+	if (pvperf_sample_wanted_nmi(slot, event))
 		made = pvperf_sample_all_nmi(event, n, stretched,
 					     pvperf_sample_regs_nmi(event, regs));
 	pvperf_event_lose_samples(event, n - made);
