@@ -84,3 +84,4 @@ module_exit(pvperf_guest_exit);
 
 MODULE_DESCRIPTION("Host perf events as the PMU of a KVM guest");
 MODULE_LICENSE("GPL");
+MODULE_VERSION("0.1");

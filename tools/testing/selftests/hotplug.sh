@@ -13,8 +13,13 @@ user() {
 }
 
 before=$(host "sed -n 's/^events //p' $totals")
-perf stat -a -o /tmp/all -e cycles,instructions sleep 8 &
+# opened on all CPUs before one of them goes: the program starts after that
+perf stat -a -o /tmp/all -e cycles,instructions \
+	sh -c 'echo > /tmp/started; exec sleep 8' &
 all=$!
+until [ -e /tmp/started ]; do
+	sleep 0.05
+done
 i=0
 while [ $i -lt 5 ]; do
 	echo 0 > $cpu
