@@ -52,12 +52,26 @@ DEFINE_STATIC_CALL(test_hypercall, no_hypercall);
 DEFINE_STATIC_CALL(test_cpuid, no_cpuid);
 
 /*
- * The ends are watched before anything can be begun, and until all is undone:
+ * One callback each. The ends are watched before anything can be begun, and until all is undone:
  * so the two have counts of their own of what is under way.
  */
 static DEFINE_PER_CPU(long, ends_inflight);
 static DEFINE_PER_CPU(long, ways_in_inflight);
-static const struct pvperf_hooks ends, ways_in;
+static struct pvperf_hooks ends, ways_in;
+
+static struct pvperf_hook ways_in_hook[] = {
+	{ .name = "kvm_emulate_hypercall" }, { .name = "kvm_cpuid" },
+};
+static struct pvperf_hook *const hook_hypercall = &ways_in_hook[0];
+static struct pvperf_hook *const hook_cpuid = &ways_in_hook[1];
+
+static struct pvperf_hook ends_hook[] = { { .name = "kvm_arch_pre_destroy_vm" } };
+static struct pvperf_hook *const hook_destroy = &ends_hook[0];
+
+static struct pvperf_hook resets_hook[] = {
+	{ .name = "kvm_vcpu_reset" }, { .name = "kvm_arch_vcpu_ioctl_set_regs" },
+};
+static struct pvperf_hook *const hook_set_regs = &resets_hook[1];
 
 /* The self-test's; never a real vCPU. */
 static struct kvm_vcpu *test_vcpu;
@@ -114,33 +128,36 @@ static notrace void door_destroy(struct kvm *kvm)
 	pvperf_hook_leave(&ends);
 }
 
-static void notrace see_hypercall(unsigned long ip, unsigned long parent_ip,
-				  struct ftrace_ops *ops, struct ftrace_regs *fregs)
+static __always_inline void see_hypercall(struct pt_regs *regs)
 {
-	struct pt_regs *regs = ftrace_get_regs(fregs);
-	struct kvm_vcpu *kvcpu;
+	struct kvm_vcpu *kvcpu = (struct kvm_vcpu *)regs->di;
 
-	if (unlikely(!regs))
-		return;
-	kvcpu = (struct kvm_vcpu *)regs->di;
 	if ((u32)kvcpu->arch.regs[VCPU_REGS_RAX] == KVM_PERF_OP)
 		pvperf_hook_divert(&ways_in, regs, door_hypercall);
 }
 
-static void notrace see_cpuid(unsigned long ip, unsigned long parent_ip,
-			      struct ftrace_ops *ops, struct ftrace_regs *fregs)
+static __always_inline void see_cpuid(struct pt_regs *regs)
 {
-	struct pt_regs *regs = ftrace_get_regs(fregs);
-
-	if (unlikely(!regs))
-		return;
 	if (*(u32 *)regs->si - KVM_PERF_CPUID_BASE <=
 	    KVM_PERF_CPUID_MAX - KVM_PERF_CPUID_BASE)
 		pvperf_hook_divert(&ways_in, regs, door_cpuid);
 }
 
-static void notrace see_destroy(unsigned long ip, unsigned long parent_ip,
-				struct ftrace_ops *ops, struct ftrace_regs *fregs)
+static void notrace see_way_in(unsigned long ip, unsigned long parent_ip,
+			       struct ftrace_ops *ops, struct ftrace_regs *fregs)
+{
+	struct pt_regs *regs = ftrace_get_regs(fregs);
+
+	if (unlikely(!regs))
+		return;
+	if (ip == hook_hypercall->ip)
+		see_hypercall(regs);
+	else if (ip == hook_cpuid->ip)
+		see_cpuid(regs);
+}
+
+static void notrace see_end(unsigned long ip, unsigned long parent_ip,
+			    struct ftrace_ops *ops, struct ftrace_regs *fregs)
 {
 	struct pt_regs *regs = ftrace_get_regs(fregs);
 
@@ -152,51 +169,27 @@ static void notrace see_reset(unsigned long ip, unsigned long parent_ip,
 			      struct ftrace_ops *ops, struct ftrace_regs *fregs)
 {
 	struct pt_regs *regs = ftrace_get_regs(fregs);
-
-	if (regs)
-		pvperf_vcpu_reset_seen((struct kvm_vcpu *)regs->di);
-}
-
-static void notrace see_set_regs(unsigned long ip, unsigned long parent_ip,
-				 struct ftrace_ops *ops, struct ftrace_regs *fregs)
-{
-	struct pt_regs *regs = ftrace_get_regs(fregs);
 	struct kvm_vcpu *kvcpu;
 
 	if (!regs)
 		return;
 	kvcpu = (struct kvm_vcpu *)regs->di;
 	/* PE is never the guest's own bit, so this copy of CR0 has it. */
-	if (!(kvcpu->arch.cr0 & X86_CR0_PE))
-		pvperf_vcpu_reset_seen(kvcpu);
+	if (ip == hook_set_regs->ip && (kvcpu->arch.cr0 & X86_CR0_PE))
+		return;
+	pvperf_vcpu_reset_seen(kvcpu);
 }
 
-static struct pvperf_hook hook_hypercall = {
-	.name = "kvm_emulate_hypercall", .diverts = true, .ops.func = see_hypercall,
+static struct pvperf_hooks ways_in = {
+	.ops.func = see_way_in, .hook = ways_in_hook, .n = ARRAY_SIZE(ways_in_hook),
+	.inflight = &ways_in_inflight,
 };
-static struct pvperf_hook hook_cpuid = {
-	.name = "kvm_cpuid", .diverts = true, .ops.func = see_cpuid,
+static struct pvperf_hooks ends = {
+	.ops.func = see_end, .hook = ends_hook, .n = ARRAY_SIZE(ends_hook),
+	.inflight = &ends_inflight,
 };
-static struct pvperf_hook hook_destroy = {
-	.name = "kvm_arch_pre_destroy_vm", .diverts = true, .ops.func = see_destroy,
-};
-static struct pvperf_hook hook_reset = {
-	.name = "kvm_vcpu_reset", .ops.func = see_reset,
-};
-static struct pvperf_hook hook_set_regs = {
-	.name = "kvm_arch_vcpu_ioctl_set_regs", .ops.func = see_set_regs,
-};
-
-static struct pvperf_hook *const ends_hook[] = {
-	&hook_destroy, &hook_reset, &hook_set_regs,
-};
-static struct pvperf_hook *const ways_in_hook[] = { &hook_cpuid, &hook_hypercall };
-
-static const struct pvperf_hooks ends = {
-	ends_hook, ARRAY_SIZE(ends_hook), &ends_inflight,
-};
-static const struct pvperf_hooks ways_in = {
-	ways_in_hook, ARRAY_SIZE(ways_in_hook), &ways_in_inflight,
+static struct pvperf_hooks resets = {
+	.ops.func = see_reset, .hook = resets_hook, .n = ARRAY_SIZE(resets_hook),
 };
 
 static int test_one(const char *what, bool works)
@@ -222,7 +215,7 @@ static bool test_cpuid_works(void)
 static bool test_hypercall_works(void)
 {
 	test_vcpu->arch.regs[VCPU_REGS_RAX] = KVM_PERF_OP;
-	return pvperf_hook_patched(&hook_hypercall) &&
+	return pvperf_hook_patched(hook_hypercall) &&
 	       static_call(test_hypercall)(test_vcpu) == TEST_ANSWER;
 }
 
@@ -233,10 +226,10 @@ static int door_test(void)
 	test_vcpu = kvzalloc(sizeof(*test_vcpu), GFP_KERNEL);
 	if (!test_vcpu)
 		return -ENOMEM;
-	ret = test_one(hook_cpuid.name, pvperf_hook_patched(&hook_cpuid) &&
+	ret = test_one(hook_cpuid->name, pvperf_hook_patched(hook_cpuid) &&
 		       test_cpuid_works());
 	if (!ret)
-		ret = test_one(hook_hypercall.name, test_hypercall_works());
+		ret = test_one(hook_hypercall->name, test_hypercall_works());
 	kvfree(test_vcpu);
 	test_vcpu = NULL;
 	return ret;
@@ -245,26 +238,39 @@ static int door_test(void)
 static void door_resolve(void)
 {
 	static_call_update(kvm_hypercall,
-		(int (*)(struct kvm_vcpu *))pvperf_hook_original(&hook_hypercall));
+		(int (*)(struct kvm_vcpu *))pvperf_hook_original(hook_hypercall));
 	static_call_update(kvm_cpuid_orig,
 		(bool (*)(struct kvm_vcpu *, u32 *, u32 *, u32 *, u32 *, bool))
-		pvperf_hook_original(&hook_cpuid));
+		pvperf_hook_original(hook_cpuid));
 	static_call_update(test_hypercall,
-		(int (*)(struct kvm_vcpu *))hook_hypercall.ip);
+		(int (*)(struct kvm_vcpu *))hook_hypercall->ip);
 	static_call_update(test_cpuid,
 		(bool (*)(struct kvm_vcpu *, u32 *, u32 *, u32 *, u32 *, bool))
-		hook_cpuid.ip);
+		hook_cpuid->ip);
+}
+
+static int door_find_ends(void)
+{
+	int ret = pvperf_hooks_find(&ends);
+
+	return ret ?: pvperf_hooks_find(&resets);
 }
 
 int pvperf_door_watch(void)
 {
-	int ret = pvperf_hooks_find(&ends);
+	int ret = door_find_ends();
 
 	if (ret)
 		return ret;
 	static_call_update(kvm_destroy,
-		(void (*)(struct kvm *))pvperf_hook_original(&hook_destroy));
-	return pvperf_hooks_install(&ends);
+		(void (*)(struct kvm *))pvperf_hook_original(hook_destroy));
+	ret = pvperf_hooks_install(&resets);
+	if (ret)
+		return ret;
+	ret = pvperf_hooks_install(&ends);
+	if (ret)
+		pvperf_door_unwatch();
+	return ret;
 }
 
 int pvperf_door_open(void)
@@ -291,4 +297,6 @@ void pvperf_door_close(void)
 void pvperf_door_unwatch(void)
 {
 	pvperf_hooks_remove(&ends);
+	pvperf_hooks_remove(&resets);
+	pvperf_hooks_settle();
 }

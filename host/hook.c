@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Installing and removing hooks. The one invariant: when pvperf_hooks_remove()
- * has returned no CPU executes, and none will return to, code of this module
- * that a hook led to.
+ * has returned no CPU does, or will do, anything that a hook led to; and when
+ * pvperf_hooks_settle() has, none is even on its way out of this module's text.
+ *
+ * Each ftrace_ops costs a grace period of RCU tasks to remove, 0.1 s and more
+ * on a busy host. So there is one for all functions that come and go together.
  */
 #define pr_fmt(fmt) "pvperf_host: " fmt
 
@@ -11,13 +14,13 @@
 #include "../compat/symbol.h"
 #include "hook.h"
 
-int pvperf_hooks_find(const struct pvperf_hooks *hooks)
+int pvperf_hooks_find(struct pvperf_hooks *hooks)
 {
 	struct pvperf_hook *hook;
 	unsigned int i;
 
 	for (i = 0; i < hooks->n; i++) {
-		hook = hooks->hook[i];
+		hook = &hooks->hook[i];
 		hook->ip = pvperf_symbol(hook->name);
 		if (!hook->ip) {
 			pr_err("this kernel's KVM has no function %s to hook; not loading\n",
@@ -28,44 +31,51 @@ int pvperf_hooks_find(const struct pvperf_hooks *hooks)
 	return 0;
 }
 
-static int hook_install(struct pvperf_hook *hook)
+static int hooks_filter(struct pvperf_hooks *hooks)
+{
+	unsigned int i;
+	int ret = 0;
+
+	for (i = 0; i < hooks->n && !ret; i++) {
+		ret = ftrace_set_filter_ip(&hooks->ops, hooks->hook[i].ip, 0, 0);
+		if (ret)
+			pr_err("ftrace can't hook %s: error %d; not loading\n",
+			       hooks->hook[i].name, ret);
+	}
+	return ret;
+}
+
+static int hooks_register(struct pvperf_hooks *hooks)
+{
+	int ret = register_ftrace_function(&hooks->ops);
+
+	if (ret)
+		pr_err("can't hook %s%s: error %d%s; not loading\n", hooks->hook[0].name,
+		       hooks->n > 1 ? " and others" : "", ret,
+		       ret == -EBUSY ? " (live-patched, or ftrace is off)" : "");
+	return ret;
+}
+
+int pvperf_hooks_install(struct pvperf_hooks *hooks)
 {
 	int ret;
 
 	/*
 	 * PERMANENT: sysctl kernel.ftrace_enabled=0 must not unhook us silently.
-	 * IPMODIFY: a live patch of the same function is a conflict, not a race.
+	 * IPMODIFY: a live patch of the same function is a conflict, not a race;
+	 * who only watches gets on with one.
 	 */
-	hook->ops.flags = FTRACE_OPS_FL_SAVE_REGS | FTRACE_OPS_FL_RECURSION |
-			  FTRACE_OPS_FL_PERMANENT;
-	if (hook->diverts)
-		hook->ops.flags |= FTRACE_OPS_FL_IPMODIFY;
-	ret = ftrace_set_filter_ip(&hook->ops, hook->ip, 0, 0);
+	hooks->ops.flags = FTRACE_OPS_FL_SAVE_REGS | FTRACE_OPS_FL_RECURSION |
+			   FTRACE_OPS_FL_PERMANENT;
+	if (hooks->inflight)
+		hooks->ops.flags |= FTRACE_OPS_FL_IPMODIFY;
+	ret = hooks_filter(hooks);
 	if (!ret)
-		ret = register_ftrace_function(&hook->ops);
-	if (ret) {
-		pr_err("can't hook %s: error %d%s; not loading\n", hook->name, ret,
-		       ret == -EBUSY ? " (live-patched, or ftrace is off)" : "");
-		ftrace_free_filter(&hook->ops);
-		return ret;
-	}
-	hook->live = true;
-	return 0;
-}
-
-int pvperf_hooks_install(const struct pvperf_hooks *hooks)
-{
-	unsigned int i;
-	int ret;
-
-	for (i = 0; i < hooks->n; i++) {
-		ret = hook_install(hooks->hook[i]);
-		if (ret) {
-			pvperf_hooks_remove(hooks);
-			return ret;
-		}
-	}
-	return 0;
+		ret = hooks_register(hooks);
+	hooks->live = !ret;
+	if (ret)
+		ftrace_free_filter(&hooks->ops);
+	return ret;
 }
 
 /*
@@ -83,25 +93,21 @@ static long hooks_inflight(const struct pvperf_hooks *hooks)
 	return sum;
 }
 
-static void hook_remove(struct pvperf_hook *hook)
+void pvperf_hooks_remove(struct pvperf_hooks *hooks)
 {
-	if (!hook->live)
+	if (!hooks->live)
 		return;
-	unregister_ftrace_function(&hook->ops);
-	ftrace_free_filter(&hook->ops);
-	hook->live = false;
+	hooks->live = false;
+	unregister_ftrace_function(&hooks->ops);
+	ftrace_free_filter(&hooks->ops);
+	/* No callback runs any more (unregister waited), so none can enter. */
+	while (hooks->inflight && hooks_inflight(hooks))
+		msleep(1);
 }
 
-void pvperf_hooks_remove(const struct pvperf_hooks *hooks)
+void pvperf_hooks_settle(void)
 {
-	unsigned int i = hooks->n;
-
-	while (i--)
-		hook_remove(hooks->hook[i]);
-	/* No callback runs any more (unregister waited), so none can enter. */
-	while (hooks_inflight(hooks))
-		msleep(1);
-	/* The last instructions behind pvperf_hook_leave() are done, too. */
+	/* What is behind pvperf_hook_leave() never sleeps. */
 	synchronize_rcu_tasks();
 }
 

@@ -17,24 +17,26 @@
 
 struct pvperf_hook {
 	const char *name;
-	bool diverts;			/* or only watches */
-	struct ftrace_ops ops;
 	unsigned long ip;		/* where ftrace patches */
+};
+
+/* Hooks that come and go together, with one callback: it tells them by @ip. */
+struct pvperf_hooks {
+	struct ftrace_ops ops;
+	struct pvperf_hook *hook;
+	unsigned int n;
+	long __percpu *inflight;	/* diverted calls, summed over CPUs;
+					 * NULL: these only watch */
 	bool live;
 };
 
-/* Hooks that come and go together. */
-struct pvperf_hooks {
-	struct pvperf_hook *const *hook;
-	unsigned int n;
-	long __percpu *inflight;	/* diverted calls, summed over CPUs */
-};
-
 /* Resolve all of them, or none; process context. */
-int pvperf_hooks_find(const struct pvperf_hooks *hooks);
-int pvperf_hooks_install(const struct pvperf_hooks *hooks);
+int pvperf_hooks_find(struct pvperf_hooks *hooks);
+int pvperf_hooks_install(struct pvperf_hooks *hooks);
 /* Returns when no call that these diverted is under way any more. */
-void pvperf_hooks_remove(const struct pvperf_hooks *hooks);
+void pvperf_hooks_remove(struct pvperf_hooks *hooks);
+/* Last of all, once: not even a diverted call's last instructions remain. */
+void pvperf_hooks_settle(void);
 /* Did ftrace really patch the text? */
 bool pvperf_hook_patched(const struct pvperf_hook *hook);
 
