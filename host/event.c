@@ -85,7 +85,7 @@ void pvperf_event_tell(struct pvperf_event *event)
  * A software event's overflow may come between the reading and the writing,
  * and have written more: a count never goes back.
  */
-static void event_sync(struct pvperf_event *event)
+static void event_sync_as(struct pvperf_event *event, u32 state)
 {
 	u64 count = 0, enabled = 0, running = 0;
 	unsigned long flags;
@@ -96,10 +96,15 @@ static void event_sync(struct pvperf_event *event)
 	event->sync.count = max(event->sync.count, event->base.count + count);
 	event->sync.time_enabled = event->base.time_enabled + enabled;
 	event->sync.time_running = event->base.time_running + running;
-	event->sync.state = event_state(event);
+	event->sync.state = state;
 	event->synced = ktime_get_ns();
 	pvperf_event_tell(event);
 	local_irq_restore(flags);
+}
+
+static void event_sync(struct pvperf_event *event)
+{
+	event_sync_as(event, event_state(event));
 }
 
 /* The event's memory, in a page that may be pinned already. */
@@ -196,18 +201,24 @@ err_free:
 	return ret;
 }
 
+/* Its last word is all that it counted. */
+static void event_gone(struct pvperf_event *event)
+{
+	if (event->enabled && event->perf)
+		perf_event_disable(event->perf);
+	event_sync_as(event, KVM_PERF_STATE_GONE);
+}
+
 void pvperf_event_close(struct pvperf_event *event, enum pvperf_end end)
 {
 	struct pvperf_vcpu *vcpu = event->vcpu;
 
 	if (end == PVPERF_END_CLOSE)
 		pvperf_event_disable(event);
+	else if (end == PVPERF_END_GONE)
+		event_gone(event);
 	if (event->perf)
 		perf_event_release_kernel(event->perf);
-	if (end == PVPERF_END_GONE) {
-		event->sync.state = KVM_PERF_STATE_GONE;
-		pvperf_event_tell(event);
-	}
 	xa_erase(&vcpu->vm->ids, event->id);
 	list_del(&event->node);
 	vcpu->nr_events--;

@@ -3,9 +3,9 @@
 #define _PVPERF_PAGE_H
 
 /*
- * How both sides touch the memory that they share: the only place that stores
- * to, or loads from, struct guest_perf_event and the head of guest_perf_page
- * while the other side may. No allocation, no locks, no kernel services but
+ * How both sides touch the memory that they share: whatever has an order, or
+ * must be seen whole or taken once, is here. A word that stands alone (.period,
+ * .epoch, a page's .state) is loaded or stored where it is used. No allocation, no locks, no kernel services but
  * barriers and atomics, so that every function here may run in NMI context, and
  * that tools/testing/unit can run the two sides as two threads.
  *
