@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 # Either module goes and comes back, twenty times, with perf running. It counts
-# again afterwards, and at the end the host has nothing left.
+# again afterwards, and at the end the host has nothing left: by our own word,
+# and by what the kernel knows of perf_events and of pinned pages.
 . ./lib.sh
 
 [ -f /lab/pvperf_guest.ko ] || tap_skip_all "no /lab/pvperf_guest.ko"
@@ -13,10 +14,39 @@ user() {
 		awk -F, '$1 ~ /^[0-9]/ { print $1 }'
 }
 
+# held: the host's perf_events, and the pages that it pins for anyone. The sum
+# over all slabs is exact once no CPU keeps one to itself (shrink).
+held() {
+	# shellcheck disable=SC2016 # for the host's shell
+	host 'echo 1 > /sys/kernel/slab/perf_event/shrink
+		cut -d " " -f 1 /sys/kernel/slab/perf_event/objects
+		awk "/^nr_foll_pin_acquired/ { n += \$2 } /^nr_foll_pin_released/ { n -= \$2 }
+			END { print n }" /proc/vmstat' | tr '\n' ' '
+}
+
+# held_is WANT: within a few seconds, as memory is freed by RCU
+held_is() {
+	for i in 1 2 3 4 5 6 7 8; do
+		[ "$(held)" != "$1" ] || return 0
+		sleep 0.5
+	done
+	return 1
+}
+
+# Only what is needed, and without a guest's events: what there is to go back to.
+rmmod pvperf_guest
+sleep 1
+none=$(held)
+insmod /lab/pvperf_guest.ko
+perf stat -o /tmp/stat -e cycles,instructions ./loop5m
+some=$(held)
+[ "${some% * }" -gt "${none% * }" ] && [ "${some#* }" != "${none#* }" ]
+tap $? "the host's perf_events and pinned pages are seen" "$none, then $some"
+
 # The guest's: perf's events hold it, so it goes between two of them.
 i=0 bad=0
 while [ $i -lt "$times" ]; do
-	perf stat -o /tmp/stat -e cycles,instructions ./loop100m || bad=1
+	perf stat -o /tmp/stat -e cycles,instructions ./loop5m || bad=1
 	tries=0
 	until rmmod pvperf_guest 2> /dev/null; do
 		tries=$((tries + 1))
@@ -32,8 +62,9 @@ n=$(user ./loop100m)
 within "${n:-0}" $want 0.01
 tap $? "and it counts" "${n:-nothing}"
 
-# The host's: no one can hold it; the guest recovers by itself.
-(while :; do perf stat -a -o /tmp/stat -e cycles,instructions sleep 0.1; done) &
+# The host's: no one can hold it; the guest recovers by itself. The load opens,
+# counts, reads, closes; mostly it sleeps, as emulated busy time is real time.
+(while :; do perf stat -a -o /tmp/stat -e cycles,instructions sleep 0.7; done) &
 load=$!
 host "i=0; while [ \$i -lt $times ]; do rmmod pvperf_host || exit 1; sleep 0.05;
 	insmod /lab/pvperf_host.ko || exit 1; sleep 0.15; i=\$((i + 1)); done"
@@ -58,6 +89,8 @@ tap $? "unload in the guest"
 left=$(host "grep -E '^(events|pages) ' $totals" | awk '{ n += $2 } END { print n + 0 }')
 [ "$left" = 0 ]
 tap $? "nothing is left at the host" "$(host "head -4 $totals" | tr '\n' ' ')"
+held_is "$none"
+tap $? "nor does its kernel hold more perf_events or pins than before" "$none, now $(held)"
 host 'rmmod pvperf_host && insmod /lab/pvperf_host.ko'
 tap $? "the host's module goes and comes once more"
 insmod /lab/pvperf_guest.ko
