@@ -148,11 +148,22 @@ void pvperf_compat_pmu_unregister(struct pmu *pmu)
 	pvperf_compat_pmu_leave(pmu);
 }
 
+/* A function of other arguments would be called all the same: we have casts. */
+static bool pvperf_compat_same_types(void)
+{
+	return __same_type(perf_event_overflow, pvperf_compat_no_overflow) &&
+	       __same_type(perf_sample_event_took, pvperf_compat_no_took);
+}
+
 int pvperf_compat_init(void)
 {
 	unsigned long overflow = pvperf_symbol("perf_event_overflow");
 	unsigned long took = pvperf_symbol("perf_sample_event_took");
 
+	if (!pvperf_compat_same_types()) {
+		pr_err("perf of this kernel takes other arguments: not loaded\n");
+		return -EOPNOTSUPP;
+	}
 	if (!overflow || !took || pvperf_compat_pmu_init()) {
 		pr_err("this kernel hides a function of perf: not loaded\n");
 		return -ENOENT;
