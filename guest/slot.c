@@ -4,8 +4,11 @@
  * made, knows nothing of counts, times and samples. The invariant: a slot with
  * an event, or one that is leaving, is nobody else's.
  */
+#define pr_fmt(fmt) "pvperf_guest: " fmt
+
 #include <linux/bitops.h>
 #include <linux/irqflags.h>
+#include <linux/printk.h>
 #include "batch.h"
 #include "caps.h"
 #include "cpu.h"
@@ -105,5 +108,7 @@ int pvperf_slot_try(const struct pvperf_key *key)
 	local_irq_save(flags);
 	err = pvperf_slot_try_here(pvperf_cpu_this(), key);
 	local_irq_restore(flags);
+	if (err == -KVM_EOPNOTSUPP)
+		pr_notice_once("the host has lent out its PMU (mediated vPMU): no hardware event counts until it is back\n");
 	return err;
 }

@@ -36,6 +36,16 @@ static void call_refuse_vm(const char *why)
 			      current->tgid, current->group_leader->comm, why);
 }
 
+/* A guest asks for each of its events, and again: a VM is told of once a time. */
+static void call_lent(struct pvperf_vm *vm, const struct guest_perf_attr *attr,
+		      int ret)
+{
+	if (!ret && attr->type != KVM_PERF_TYPE_SOFTWARE)
+		WRITE_ONCE(vm->lent, false);
+	if (ret == -KVM_EOPNOTSUPP && !xchg(&vm->lent, true))
+		call_refuse_vm("the host's PMU is lent to VMs (mediated vPMU); load kvm_amd or kvm_intel with enable_mediated_pmu=0");
+}
+
 static int call_open(struct pvperf_vcpu *vcpu, u64 addr, const s32 *id)
 {
 	struct guest_perf_event_param param;
@@ -58,8 +68,7 @@ static int call_open(struct pvperf_vcpu *vcpu, u64 addr, const s32 *id)
 		ret = pvperf_policy_check(&pvperf_policy, &attr);
 	if (!ret)
 		ret = pvperf_event_open(vcpu, &param, &attr);
-	if (ret == -KVM_EOPNOTSUPP)
-		call_refuse_vm("the host's PMU is lent to VMs (mediated vPMU); load kvm_amd or kvm_intel with enable_mediated_pmu=0");
+	call_lent(vcpu->vm, &attr, ret);
 	return ret;
 }
 

@@ -41,6 +41,7 @@ struct pvperf_vm {
 	struct xarray vcpus;		/* struct pvperf_vcpu by index */
 	struct xarray ids;		/* struct pvperf_event by id */
 	u32 nr_pages;
+	bool lent;			/* the last answer was: PMU lent out */
 	struct pvperf_stats stats;
 	struct rcu_head rcu;
 };
