@@ -10,10 +10,10 @@ help:
 	@echo 'make modules    both modules, for every kernel in $(LAB)/kernels'
 	@echo 'make demo       see it work: an emulated host, a guest, plain perf (2 minutes)'
 	@echo 'make check      everything that has to pass; ends in "N passed, N failed, N skipped"'
-	@echo 'make check-all  the same, every kernel against every other'
+	@echo 'make check-all  the same, and each kernel with 6.12 as host and guest'
 	@echo 'make checks     the checks of the source (tools/testing/checks)'
 	@echo 'make unit       the unit tests (tools/testing/unit)'
-	@echo 'make selftests  the selftests, in the lab'
+	@echo 'make selftests  the selftests, in the lab, each kernel with itself'
 	@echo 'make clean      remove what was built, but not QEMU and the roots'
 	@echo 'make distclean  remove build/'
 	@echo

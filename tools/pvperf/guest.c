@@ -184,7 +184,7 @@ static void guest_functions(const struct side *side, struct finding *f)
 		finding_unread(f, "/proc/kallsyms", err);
 	} else if (*names) {
 		finding_problem(f, "this kernel hides functions of perf: %s", names);
-		finding_todo(f, "boot a kernel that the modules fit: Documentation/kernels.rst");
+		finding_todo(f, "boot a kernel that the modules fit: Documentation/kernels.md");
 	} else {
 		finding_ok(f, "the kernel has the functions of perf that are needed");
 	}

@@ -149,7 +149,7 @@ static void host_traceable(struct finding *f, struct symbol *symbols)
 		if (!symbols[i].traceable) {
 			finding_problem(f, "ftrace can't hook %s in this kernel",
 					symbols[i].name);
-			finding_todo(f, "boot a kernel that the modules fit: Documentation/kernels.rst");
+			finding_todo(f, "boot a kernel that the modules fit: Documentation/kernels.md");
 			return;
 		}
 	}
@@ -174,7 +174,7 @@ static void host_functions(const struct side *side, struct finding *f)
 		finding_unread(f, "/proc/kallsyms", err);
 	} else if (*names) {
 		finding_problem(f, "this kernel's KVM lacks what is hooked: %s", names);
-		finding_todo(f, "boot a kernel that the modules fit: Documentation/kernels.rst");
+		finding_todo(f, "boot a kernel that the modules fit: Documentation/kernels.md");
 	} else {
 		host_traceable(f, symbols);
 	}
