@@ -132,10 +132,7 @@ FIXTURE_SETUP(call)
 	ASSERT_EQ(0, tiny_totals_read(&self->before));
 	ASSERT_EQ(0, tiny_vm_create(&self->vm, 2));
 	self->v = &self->vm.vcpu[0];
-	if (!host_has_pmu(self->v)) {
-		tiny_vm_destroy(&self->vm);
-		SKIP(return, "the host has no hardware PMU");
-	}
+	measured_choose(self->v);
 	ASSERT_CALL(0, setup(&self->vm, &self->opened));
 }
 
@@ -236,10 +233,7 @@ FIXTURE_SETUP(op)
 	ASSERT_EQ(0, tiny_totals_read(&self->before));
 	ASSERT_EQ(0, tiny_vm_create(&self->vm, 2));
 	self->v = &self->vm.vcpu[0];
-	if (!host_has_pmu(self->v)) {
-		tiny_vm_destroy(&self->vm);
-		SKIP(return, "the host has no hardware PMU");
-	}
+	measured_choose(self->v);
 	ASSERT_CALL(0, setup(&self->vm, &self->opened));
 }
 

@@ -131,10 +131,7 @@ FIXTURE_SETUP(open)
 	self->other = &self->vm.vcpu[1];
 	self->limits = limits_read(self->v);
 	memset(tiny_ptr(&self->vm, TINY_DATA), CANARY, TINY_DATA_SIZE);
-	if (!host_has_pmu(self->v)) {
-		tiny_vm_destroy(&self->vm);
-		SKIP(return, "the host has no hardware PMU");
-	}
+	measured_choose(self->v);
 	ASSERT_CALL(0, open_event(self->v, NEIGHBOUR, 0));
 	ASSERT_CALL(0, id_call(self->v, KVM_PERF_OP_ENABLE, NEIGHBOUR));
 	ASSERT_EQ(0, tiny_totals_read(&self->opened));
@@ -221,10 +218,7 @@ FIXTURE_SETUP(limit)
 	self->v = &self->vm.vcpu[0];
 	self->other = &self->vm.vcpu[1];
 	self->limits = limits_read(self->v);
-	if (!host_has_pmu(self->v)) {
-		tiny_vm_destroy(&self->vm);
-		SKIP(return, "the host has no hardware PMU");
-	}
+	measured_choose(self->v);
 }
 
 FIXTURE_TEARDOWN(limit)
@@ -291,6 +285,7 @@ TEST_F(limit, period)
 {
 	uint64_t min = self->limits.min_period;
 
+	NEED_PMU();	/* software events have no limit of their own */
 	ASSERT_LT(1, min);
 	EXPECT_CALL(-KVM_EINVAL, open_event(self->v, 1, min - 1));
 	EXPECT_CALL(0, open_event(self->v, 1, min));
@@ -306,7 +301,7 @@ TEST_F(limit, extremes)
 		.id = INT32_MAX, .event_size = KVM_PERF_EVENT_SIZE,
 	};
 	uint64_t at = AT_PARAM + END - sizeof(param);
-	struct guest_perf_attr attr = attr_instructions(0);
+	struct guest_perf_attr attr = attr_measured(0);
 
 	attr.size = 0;
 	memcpy(tiny_ptr(&self->vm, param.attr_addr), &attr, sizeof(attr));
