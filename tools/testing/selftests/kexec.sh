@@ -1,0 +1,96 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+# In the host: a guest that goes on as another kernel, by kexec and by a crash,
+# while perf counts in it. Nothing that the host sees tells this from normal
+# life, so the guest has to say it, and the next kernel finds nothing of it.
+. ./lib.sh
+
+tracing=/sys/kernel/tracing
+[ -d $tracing/events/pvperf ] || tap_skip_all "no trace events of pvperf"
+command -v kexec > /dev/null || tap_skip_all "no kexec"
+
+# in the guest: itself once more, as it lies in memory
+cat > /run/again << 'END'
+again() { # kexec's OPTIONS...
+	host cat /lab/guest.vmlinuz > /tmp/vmlinuz
+	(cd / && find . -xdev | cpio -o -H newc 2> /dev/null) > /tmp/initrd
+	kexec --initrd=/tmp/initrd "$@" /tmp/vmlinuz && echo loaded
+	rm /tmp/initrd /tmp/vmlinuz
+}
+load() {
+	perf stat -a -o /dev/null -e cycles,instructions sleep 1000 &
+	perf record -q -a -o /dev/null -e cycles -F 999 sleep 1000 &
+	tries=0 open=0
+	until [ $open -ge 6 ] || [ $((tries += 1)) -gt 50 ]; do
+		sleep 0.2
+		open=$(host "sed -n 's/^events //p' /sys/kernel/debug/pvperf/totals")
+	done
+	echo open $open
+}
+counts() {
+	sleep 3	# what the module tried at its load is closed then
+	host head -n 4 /sys/kernel/debug/pvperf/totals
+	perf stat -x, -e instructions:u /t/loop20m 2>&1
+}
+END
+
+# The log of a crash is for us to judge, not for the lab.
+quiet=/run/guest-ports.lock
+mkdir $quiet || tap_skip_all "another guest runs"
+trap 'rmdir $quiet' EXIT
+
+# run ARGUMENTS COMMAND: two vCPUs, so that one of them goes another way
+run() {
+	rm -f /run/guest.boots /run/guests.log
+	echo > $tracing/trace
+	echo 1 > $tracing/events/pvperf/pvperf_teardown/enable
+	echo 1 > $tracing/events/pvperf/pvperf_call/enable
+	guest -a "$1" -q '-smp 2 -m 1024' "$(cat /run/again)
+$2" > /tmp/out 2>&1
+	echo 0 > $tracing/events/pvperf/enable
+	cp $tracing/trace /tmp/trace
+	mv /run/guests.log /tmp/log
+}
+
+# complaints: of a kernel, in its log, but for the crash that we ask for
+complaints() {
+	sed '/sysrq.* crash/,/Linux version/d' /tmp/log |
+		grep -E 'BUG:|WARNING:|Oops|Kernel panic|Call Trace|unknown reason|rcu.*stall'
+}
+
+# judge NAME: after either
+judge() {
+	name=$1
+	grep -qx loaded /tmp/out
+	tap $? "$name: the next kernel is in memory" "$(tail -n 3 /tmp/out | tr '\n' ' ')"
+	open=$(sed -n 's/^open //p' /tmp/out)
+	[ "${open:-0}" -ge 6 ]
+	tap $? "$name: six events were open" "${open:-nothing}"
+	grep -q 'pvperf_call: .* op=reset .*result=0' /tmp/trace
+	tap $? "$name: the guest called RESET"
+	! grep 'pvperf_teardown: ' /tmp/trace | grep -v 'why=closed' | grep -qv 'events=0 '
+	tap $? "$name: nothing was left for the end of the VM" \
+		"$(grep 'pvperf_teardown: ' /tmp/trace | tail -n 1)"
+	grep -qx 'events 0' /tmp/out
+	tap $? "$name: the next kernel finds the host empty" "$(tr '\n' ' ' < /tmp/out)"
+	grep -q '^200000[0-9]*,' /tmp/out
+	tap $? "$name: and counts" "$(tail -n 1 /tmp/out)"
+	[ -z "$(complaints)" ]
+	tap $? "$name: no kernel complained" "$(complaints | head -n 1)"
+}
+
+run '' 'case $LAB_BOOT in
+1)	again -l --reuse-cmdline; load; kexec -e; sleep 1000;;
+*)	counts;;
+esac'
+judge kexec
+
+run crashkernel=320M 'case $LAB_BOOT in
+1)	again -p --reuse-cmdline --append="nr_cpus=1 reset_devices"; load
+	echo c > /proc/sysrq-trigger; sleep 1000;;
+*)	counts;;
+esac'
+judge crash
+grep -q 'sysrq triggered crash' /tmp/log
+tap $? "crash: it was one"
+tap_end
