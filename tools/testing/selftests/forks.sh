@@ -29,14 +29,13 @@ record() {
 	perf record -q -o $data "$@" sh /tmp/forks "$forks" > /tmp/err 2>&1
 	tap $? "$name: recorded" "$(tail -n 1 /tmp/err)"
 	made=$(($(overflows) - before))
-	samples=$(perf script -i $data -F ip -G 2> /dev/null | grep -c '[0-9a-f]')
-	lost=$(perf script -i $data --show-lost-events 2> /dev/null |
-		awk '/PERF_RECORD_LOST/ { n += $NF } END { print n + 0 }')
+	samples=$(samples $data)
+	lost=$(lost $data)
 	[ "$samples" -gt 10 ] && [ "$made" -eq $((samples + lost)) ]
 	tap $? "$name: $made overflows are $samples samples and $lost lost"
 }
 
-record "inherited" -F 999 -g -e cycles
+record "inherited" -F 3999 -g -e cycles
 tasks=$(perf script -i $data -F pid 2> /dev/null | sort -u | grep -c '[0-9]')
 [ "$tasks" -gt 10 ]
 tap $? "inherited: samples of many tasks" "$tasks"

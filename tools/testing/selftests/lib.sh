@@ -33,6 +33,19 @@ tap_end() {
 	exit $tap_failed
 }
 
+# samples FILE: how many perf recorded there
+samples() {
+	perf report -i "$1" --stats 2> /dev/null |
+		awk '$1 == "SAMPLE" { n = $3; exit } END { print n + 0 }'
+}
+
+# lost FILE: how many it says are missing, for whatever reason. (What a full ring
+# buffer cost is told by PERF_RECORD_LOST, too, but is in this number.)
+lost() {
+	perf report -i "$1" -D 2> /dev/null |
+		awk -F: '/PERF_RECORD_LOST_SAMPLES/ { n += $NF } END { print n + 0 }'
+}
+
 # program NAME COMMAND...: a kselftest program; its lines go out as comments,
 # and it is one result.
 program() {

@@ -12,9 +12,6 @@ seconds() {
 	perf script -i "$1" -F time 2> /dev/null | tr -d ': ' |
 		awk 'NR == 1 { a = $1 } { b = $1 } END { print b - a }'
 }
-samples() {
-	perf script -i "$1" -F ip 2> /dev/null | grep -c '[0-9a-f]'
-}
 
 # Its period is the program's: as many samples as periods.
 perf record -q -c 100000 -e instructions:u -o $data ./loop100m
