@@ -39,6 +39,8 @@ struct pvperf_cpu {
 
 	int depth;		/* of pmu_disable() brackets */
 	unsigned int txn;	/* PERF_PMU_TXN_* */
+	unsigned long coming;	/* slots filled in this transaction ... */
+	bool pinned;		/* ... and one of them by a pinned group's */
 	unsigned long dirty;	/* slots whose event may want what isn't so; NMI */
 	unsigned long reading;	/* slots to READ in the next flush */
 	unsigned long leaving;	/* slots with .leaving */

@@ -272,11 +272,45 @@ int pvperf_event_add(struct perf_event *event, int flags)
 		p->slot = slot;
 		WRITE_ONCE(slot->event, event);
 		cpu->hardware += p->hardware;
+		__set_bit(s, &cpu->coming);
+		cpu->pinned |= event->group_leader->attr.pinned;
 	}
 	if (flags & PERF_EF_START)
 		pvperf_event_start(event, PERF_EF_RELOAD);
 	perf_event_update_userpage(event);
 	return 0;
+}
+
+static bool pvperf_event_counts(struct pvperf_cpu *cpu, int s)
+{
+	struct pvperf_slot *slot = &cpu->slot[s];
+
+	return !pvperf_event_wanted(slot) ||
+	       (slot->on && READ_ONCE(cpu->area->event[s].state) ==
+			    KVM_PERF_STATE_COUNTING);
+}
+
+/*
+ * Whether the host has a counter is heard at the end of the bracket, which is
+ * soon enough for an event that may wait. A pinned one may not: core is to know
+ * now, and puts it in error. So the host is asked at once.
+ */
+bool pvperf_event_commit(struct pvperf_cpu *cpu)
+{
+	unsigned long coming = cpu->coming;
+	int s;
+
+	if (!cpu->pinned)
+		return true;
+	/* Of those that never stopped, the page may tell what was long ago. */
+	for_each_set_bit(s, &coming, PVPERF_SLOTS)
+		if (cpu->slot[s].on)
+			set_bit(s, &cpu->reading);
+	pvperf_batch_flush(cpu);
+	for_each_set_bit(s, &coming, PVPERF_SLOTS)
+		if (!pvperf_event_counts(cpu, s))
+			return false;
+	return true;
 }
 
 void pvperf_event_del(struct perf_event *event, int flags)

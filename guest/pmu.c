@@ -43,7 +43,11 @@ static void pvperf_pmu_enable(struct pmu *pmu)
 /* Groups are scheduled in a bracket, and read in one go. */
 static void pvperf_pmu_start_txn(struct pmu *pmu, unsigned int flags)
 {
-	pvperf_cpu_this()->txn = flags;
+	struct pvperf_cpu *cpu = pvperf_cpu_this();
+
+	cpu->txn = flags;
+	cpu->coming = 0;
+	cpu->pinned = false;
 	if (flags & PERF_PMU_TXN_ADD)
 		pvperf_pmu_disable(pmu);
 }
@@ -59,8 +63,13 @@ static unsigned int pvperf_pmu_end_txn(struct pmu *pmu)
 	return flags;
 }
 
+/* If it fails, core takes the group out again, and then cancels. */
 static int pvperf_pmu_commit_txn(struct pmu *pmu)
 {
+	struct pvperf_cpu *cpu = pvperf_cpu_this();
+
+	if ((cpu->txn & PERF_PMU_TXN_ADD) && !pvperf_event_commit(cpu))
+		return -EAGAIN;
 	if (pvperf_pmu_end_txn(pmu) & PERF_PMU_TXN_READ)
 		pvperf_event_read_all(pvperf_cpu_this());
 	return 0;
