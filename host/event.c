@@ -7,6 +7,7 @@
  */
 #include <linux/err.h>
 #include <linux/perf_event.h>
+#include <linux/sched/clock.h>
 #include <linux/slab.h>
 #include "caps.h"
 #include "event.h"
@@ -32,8 +33,8 @@ static int event_error(long err)
 }
 
 /*
- * Not pinned: the host's own pinned events come first, and the guest is told.
- * exclude_host counts what the vCPU does inside the guest only; a software
+ * Not pinned, unless the admin wants it so: the host's own pinned events come
+ * first, and the guest is told. exclude_host counts what the vCPU does inside the guest only; a software
  * event is about the thread, and happens in the host.
  */
 static struct perf_event *event_create(struct pvperf_event *event)
@@ -48,11 +49,13 @@ static struct perf_event *event_create(struct pvperf_event *event)
 	};
 
 	if (from->type != PERF_TYPE_SOFTWARE) {
+		attr.pinned = READ_ONCE(event->vcpu->vm->priority) ==
+			      PVPERF_PRIORITY_PINNED;
 		attr.exclude_host = 1;
 		attr.exclude_user = !!(from->flags & KVM_PERF_FLAG_EXCLUDE_USER);
 		attr.exclude_kernel = !!(from->flags & KVM_PERF_FLAG_EXCLUDE_KERNEL);
 	}
-	return perf_event_create_kernel_counter(&attr, -1, current,
+	return perf_event_create_kernel_counter(&attr, -1, event->vcpu->task,
 						pvperf_overflow_nmi, event);
 }
 
@@ -81,6 +84,41 @@ void pvperf_event_tell(struct pvperf_event *event)
 		WRITE_ONCE(event->shared->count, event->sync.count);
 }
 
+static bool event_failed(const struct pvperf_event *event)
+{
+	return event->enabled && event->perf &&
+	       READ_ONCE(event->perf->state) == PERF_EVENT_STATE_ERROR;
+}
+
+/* How long the vCPU's thread has run; of another's, up to its last tick. */
+static u64 event_clock(const struct pvperf_event *event)
+{
+	const struct task_struct *task = event->vcpu->task;
+	unsigned long flags;
+	u64 ran;
+
+	local_irq_save(flags);
+	ran = task->se.sum_exec_runtime;
+	if (task == current)
+		ran += local_clock() - task->se.exec_start;
+	local_irq_restore(flags);
+	return ran;
+}
+
+/*
+ * perf stops the clocks of a pinned event that has found no counter, so that it
+ * would look as if it had been there all the time. The thread's clock goes on.
+ */
+static void event_book_failed(struct pvperf_event *event, u64 enabled)
+{
+	s64 passed = event_clock(event) - event->ran;
+	s64 counted = event->base.time_enabled + enabled - event->sync.time_enabled;
+
+	event->ran += passed;
+	if (event_failed(event) && passed > counted)
+		event->base.time_enabled += passed - counted;
+}
+
 /*
  * A software event's overflow may come between the reading and the writing,
  * and have written more: a count never goes back.
@@ -92,6 +130,7 @@ static void event_sync_as(struct pvperf_event *event, u32 state)
 
 	if (event->perf)
 		count = perf_event_read_value(event->perf, &enabled, &running);
+	event_book_failed(event, enabled);
 	local_irq_save(flags);
 	event->sync.count = max(event->sync.count, event->base.count + count);
 	event->sync.time_enabled = event->base.time_enabled + enabled;
@@ -227,21 +266,35 @@ void pvperf_event_close(struct pvperf_event *event, enum pvperf_end end)
 	kfree_rcu(event, rcu);
 }
 
+/* A pinned event that has failed stays so until it is enabled again. */
+static void event_revive(struct pvperf_event *event)
+{
+	if (!event_failed(event))
+		return;
+	perf_event_enable(event->perf);
+	if (!event_failed(event))
+		event_sync(event);
+}
+
 int pvperf_event_enable(struct pvperf_event *event, u64 left)
 {
 	if (!event->perf)
 		return -KVM_EBUSY;
 	if (!event->enabled) {
 		event->enabled = true;
+		event->ran = event_clock(event);
 		pvperf_overflow_arm(event, left);
 		perf_event_enable(event->perf);
 	}
 	event_sync(event);
+	event_revive(event);
 	return 0;
 }
 
 void pvperf_event_disable(struct pvperf_event *event)
 {
+	if (event_failed(event))
+		event_sync(event);
 	if (event->enabled) {
 		event->enabled = false;
 		if (event->perf)
@@ -253,6 +306,7 @@ void pvperf_event_disable(struct pvperf_event *event)
 void pvperf_event_read(struct pvperf_event *event)
 {
 	event_sync(event);
+	event_revive(event);
 }
 
 /*
@@ -273,9 +327,8 @@ static void event_rebase(struct pvperf_event *event)
 		event->base.time_enabled += passed - enabled;
 }
 
-void pvperf_event_rebind(struct pvperf_event *event)
+static void event_renew(struct pvperf_event *event)
 {
-	event_rebase(event);
 	if (event->perf)
 		perf_event_release_kernel(event->perf);
 	event->perf = event_create(event);
@@ -286,6 +339,19 @@ void pvperf_event_rebind(struct pvperf_event *event)
 		perf_event_enable(event->perf);
 	}
 	event_sync(event);
+}
+
+void pvperf_event_rebind(struct pvperf_event *event)
+{
+	event_rebase(event);
+	event_renew(event);
+}
+
+void pvperf_event_reopen(struct pvperf_event *event)
+{
+	event_sync(event);
+	event->base = event->sync;
+	event_renew(event);
 }
 
 struct pvperf_event *pvperf_event_find(struct pvperf_vcpu *vcpu, s32 id)

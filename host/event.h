@@ -29,7 +29,8 @@ struct pvperf_event {
 	struct guest_perf_event *shared;	/* in .page */
 	struct pvperf_event_sync sync;	/* what .shared was told last */
 	struct pvperf_event_sync base;	/* of earlier threads' perf_events */
-	u64 synced;			/* when, by ktime_get_ns() */
+	u64 synced;			/* when, by ktime_get_ns() ... */
+	u64 ran;			/* ... and by the thread's own time */
 	u32 sequence;
 	/* the overflow handler's own: see overflow.c */
 	u64 period;
@@ -51,6 +52,8 @@ void pvperf_event_disable(struct pvperf_event *event);
 void pvperf_event_read(struct pvperf_event *event);
 /* The vCPU's thread is another one now: the caller. */
 void pvperf_event_rebind(struct pvperf_event *event);
+/* Any process context: the perf_event anew, for the same thread. */
+void pvperf_event_reopen(struct pvperf_event *event);
 
 /* The vCPU's event of this id, or ERR_PTR(-KVM_E*). */
 struct pvperf_event *pvperf_event_find(struct pvperf_vcpu *vcpu, s32 id);

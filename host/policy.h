@@ -14,8 +14,15 @@ enum pvperf_access {
 	PVPERF_ACCESS_LOCAL,		/* what the VM's own vCPUs do */
 };
 
+/* Who waits when the host's own perf wants the same counters. */
+enum pvperf_priority {
+	PVPERF_PRIORITY_FLEXIBLE,	/* the guest */
+	PVPERF_PRIORITY_PINNED,		/* what is not pinned, too, at the host */
+};
+
 struct pvperf_policy {
 	enum pvperf_access access;
+	enum pvperf_priority priority;	/* of VMs to come */
 	__u32 max_events;		/* per vCPU */
 	__u32 max_pages;		/* pinned, per VM */
 	__u32 min_period;

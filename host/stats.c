@@ -7,6 +7,7 @@
 #include <linux/debugfs.h>
 #include <linux/seq_file.h>
 #include "event.h"
+#include "priority.h"
 #include "stats.h"
 #include "vcpu.h"
 #include "vm.h"
@@ -84,10 +85,10 @@ static void vm_show(struct pvperf_vm *vm, void *arg)
 	struct pvperf_vcpu *vcpu;
 	unsigned long idx;
 
-	seq_printf(m, "vm pid=%d pages=%u calls=%lld ops=%lld refused=%lld overflows=%lld nmis=%lld\n",
-		   vm->pid, READ_ONCE(vm->nr_pages),
-		   atomic64_read(&vm->stats.calls), atomic64_read(&vm->stats.ops),
-		   atomic64_read(&vm->stats.refused),
+	seq_printf(m, "vm pid=%d priority=%s pages=%u calls=%lld ops=%lld refused=%lld overflows=%lld nmis=%lld\n",
+		   vm->pid, pvperf_priority_name(READ_ONCE(vm->priority)),
+		   READ_ONCE(vm->nr_pages), atomic64_read(&vm->stats.calls),
+		   atomic64_read(&vm->stats.ops), atomic64_read(&vm->stats.refused),
 		   atomic64_read(&vm->stats.overflows),
 		   atomic64_read(&vm->stats.nmis));
 	xa_for_each(&vm->vcpus, idx, vcpu) {

@@ -74,12 +74,13 @@ void pvperf_vcpu_destroy(struct pvperf_vcpu *vcpu)
  */
 static void vcpu_rebind(struct pvperf_vcpu *vcpu)
 {
+	struct task_struct *before = vcpu->task;
 	struct pvperf_event *event;
 
-	put_task_struct(vcpu->task);
 	vcpu->task = get_task_struct(current);
 	list_for_each_entry(event, &vcpu->events, node)
 		pvperf_event_rebind(event);
+	put_task_struct(before);
 }
 
 void pvperf_vcpu_enter(struct pvperf_vcpu *vcpu)
@@ -163,6 +164,21 @@ void pvperf_vcpu_clear_all(struct pvperf_vm *vm, enum pvperf_end end)
 		mutex_lock(&vcpu->lock);
 		pvperf_vcpu_clear(vcpu, READ_ONCE(vcpu->dead) ?
 				  PVPERF_END_SILENT : end);
+		mutex_unlock(&vcpu->lock);
+	}
+}
+
+void pvperf_vcpu_reopen_all(struct pvperf_vm *vm)
+{
+	struct pvperf_event *event;
+	struct pvperf_vcpu *vcpu;
+	unsigned long idx;
+
+	xa_for_each(&vm->vcpus, idx, vcpu) {
+		mutex_lock(&vcpu->lock);
+		list_for_each_entry(event, &vcpu->events, node)
+			if (!READ_ONCE(vcpu->dead))
+				pvperf_event_reopen(event);
 		mutex_unlock(&vcpu->lock);
 	}
 }

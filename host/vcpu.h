@@ -66,6 +66,9 @@ void pvperf_vcpu_clear(struct pvperf_vcpu *vcpu, enum pvperf_end end);
 /* .lock not held: the same for all vCPUs. */
 void pvperf_vcpu_clear_all(struct pvperf_vm *vm, enum pvperf_end end);
 
+/* .lock not held, not the vCPU's thread: all events anew, as the VM now wants. */
+void pvperf_vcpu_reopen_all(struct pvperf_vm *vm);
+
 /* From a hook, preemption off: this vCPU was reset by guest or userspace. */
 void pvperf_vcpu_reset_seen(struct kvm_vcpu *kvcpu);
 

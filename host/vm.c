@@ -6,6 +6,7 @@
 #include <linux/kvm_host.h>
 #include <linux/sched.h>
 #include <linux/slab.h>
+#include "caps.h"
 #include "page.h"
 #include "vcpu.h"
 #include "vm.h"
@@ -32,6 +33,7 @@ static struct pvperf_vm *vm_alloc(struct kvm *kvm)
 		return NULL;
 	vm->kvm = kvm;
 	vm->pid = current->tgid;
+	vm->priority = READ_ONCE(pvperf_policy.priority);
 	mutex_init(&vm->lock);
 	xa_init(&vm->pages);
 	xa_init(&vm->vcpus);
@@ -103,6 +105,23 @@ void pvperf_vms_exit(void)
 		vm_end(vm, PVPERF_END_GONE);
 	mutex_unlock(&vms_lock);
 	rcu_barrier();
+}
+
+int pvperf_vm_set_priority(pid_t pid, u32 priority)
+{
+	struct pvperf_vm *vm;
+	int bucket, ret = -ESRCH;
+
+	mutex_lock(&vms_lock);
+	hash_for_each(vms, bucket, vm, node) {
+		if (vm->pid != pid)
+			continue;
+		WRITE_ONCE(vm->priority, priority);
+		pvperf_vcpu_reopen_all(vm);
+		ret = 0;
+	}
+	mutex_unlock(&vms_lock);
+	return ret;
 }
 
 void pvperf_vms_for_each(void (*show)(struct pvperf_vm *vm, void *arg), void *arg)

@@ -42,6 +42,7 @@ struct pvperf_vm {
 	struct xarray ids;		/* struct pvperf_event by id */
 	u32 nr_pages;
 	bool lent;			/* the last answer was: PMU lent out */
+	u32 priority;			/* enum pvperf_priority; any time */
 	struct pvperf_stats stats;
 	struct rcu_head rcu;
 };
@@ -54,6 +55,8 @@ struct pvperf_vm *pvperf_vm_get(struct kvm *kvm);
 void pvperf_vm_destroyed(struct kvm *kvm);
 /* The module's end; hooks are gone. Guests are told. */
 void pvperf_vms_exit(void);
+/* What is open is opened anew. 0, or -ESRCH if there is no VM of process @pid. */
+int pvperf_vm_set_priority(pid_t pid, u32 priority);
 /* Calls @show for every VM, with the registry locked. */
 void pvperf_vms_for_each(void (*show)(struct pvperf_vm *vm, void *arg), void *arg);
 
