@@ -50,6 +50,7 @@ struct pvperf_cpu {
 	u32 nmis;		/* page.nmis that the handler has seen */
 	bool late;		/* ... before they came, one of them */
 	unsigned long late_until;	/* jiffies */
+	bool telling;		/* core of a throttling that is the host's */
 	struct irq_work work;	/* a flush that an NMI asked for */
 	struct pvperf_slot slot[PVPERF_SLOTS];
 };

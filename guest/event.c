@@ -11,6 +11,8 @@
  * nobody reads the event before; IRQs are off, so RCU keeps it alive.
  */
 #include <linux/hardirq.h>
+#include <linux/math64.h>
+#include <linux/minmax.h>
 #include <linux/sched/clock.h>
 #include "batch.h"
 #include "caps.h"
@@ -46,6 +48,17 @@ void pvperf_event_lose_samples(struct perf_event *event, u32 n)
 	if (!pvperf_event_is_freq(event))
 		local64_sub(n * event->hw.sample_period,
 			    &pvperf_event_of(event)->since);
+}
+
+void pvperf_event_lose_missed(struct perf_event *event)
+{
+	s64 since = local64_read(&pvperf_event_of(event)->since);
+
+	if (pvperf_event_is_freq(event) || pvperf_event_tells_period(event) ||
+	    !event->hw.sample_period || since < (s64)event->hw.sample_period)
+		return;
+	pvperf_event_lose_samples(event, min_t(u64, U32_MAX,
+			div64_u64(since, event->hw.sample_period)));
 }
 
 static struct perf_event *pvperf_event_owner(const struct pvperf_slot *slot)
@@ -146,6 +159,7 @@ void pvperf_event_left(struct pvperf_cpu *cpu, struct pvperf_slot *slot)
 	pvperf_time_take_lost(event);
 	/* Too late for a sample: registers and task may be another's by now. */
 	pvperf_event_lose_samples(event, pvperf_page_overflows_take(ev));
+	pvperf_event_lose_missed(event);
 	pvperf_event_of(event)->slot = NULL;
 	WRITE_ONCE(slot->leaving, NULL);
 }
@@ -205,6 +219,8 @@ void pvperf_event_stop(struct perf_event *event, int flags)
 {
 	struct pvperf_cpu *cpu = pvperf_cpu_this();
 
+	if (cpu->telling)
+		return;
 	pvperf_event_halt(cpu, event, flags);
 	pvperf_batch_kick(cpu);
 }

@@ -31,6 +31,7 @@ struct pvperf_event {
 	u64 paced;		/* the page's count that core has been told ... */
 	u64 paced_at;		/* ... when that was heard */
 	u64 paced_running;	/* ... and the host's time then */
+	u64 interrupts;		/* core's, while it believes to have throttled */
 	bool tuned;		/* the period of a frequency is more than a guess */
 
 	u64 added;		/* event->tstamp when it came here */
@@ -55,6 +56,12 @@ static inline struct pvperf_event *pvperf_event_of(const struct perf_event *even
 static inline bool pvperf_event_is_freq(const struct perf_event *event)
 {
 	return event->attr.freq && event->attr.sample_freq;
+}
+
+/* Does each sample say what period it stands for? */
+static inline bool pvperf_event_tells_period(const struct perf_event *event)
+{
+	return event->attr.sample_type & PERF_SAMPLE_PERIOD;
 }
 
 /* For pmu.c. IRQs off, on the CPU; start and stop may come from an NMI. */
@@ -86,6 +93,12 @@ void pvperf_event_fold(struct perf_event *event, const struct guest_perf_event *
 
 /* Any context. @n overflows of it will not become samples. */
 void pvperf_event_lose_samples(struct perf_event *event, u32 n);
+
+/*
+ * Any context. Where samples don't say what their period was: the whole ones that
+ * have had none, as the host has made them longer.
+ */
+void pvperf_event_lose_missed(struct perf_event *event);
 
 /* For batch.c, in a flush. */
 

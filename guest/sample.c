@@ -35,19 +35,9 @@ static u64 pvperf_sample_period_nmi(const struct perf_event *event, u64 since,
 				    u32 n, bool stretched)
 {
 	if (pvperf_event_is_freq(event) ||
-	    (stretched && (event->attr.sample_type & PERF_SAMPLE_PERIOD)))
+	    (stretched && pvperf_event_tells_period(event)))
 		return max_t(u64, div_u64(since, n), 1);
 	return event->hw.sample_period;
-}
-
-/* Where they don't, the periods in between have had no sample. */
-static u32 pvperf_sample_missed_nmi(const struct perf_event *event)
-{
-	s64 since = local64_read(&pvperf_event_of(event)->since);
-
-	if (pvperf_event_is_freq(event) || since < (s64)event->hw.sample_period)
-		return 0;
-	return min_t(u64, div64_u64(since, event->hw.sample_period), U32_MAX);
 }
 
 /*
@@ -71,14 +61,47 @@ static int pvperf_sample_write_nmi(struct perf_event *event, u64 period,
 	return pvperf_compat_overflow_nmi(event, &data, regs);
 }
 
+/* Core's word for an event that it has throttled until the next tick. */
+#define PVPERF_THROTTLED	(~0ULL)
+
+/*
+ * The host has made the periods longer, as they were too short for it. Who reads
+ * the samples is to know, by core's THROTTLE record: so core is made to believe,
+ * once a tick, that this one was too many for itself. But nothing has to stop
+ * until that tick, as core would have it; only what is too much for core itself
+ * is halted.
+ */
+static int pvperf_sample_throttled_nmi(struct pvperf_cpu *cpu,
+				       struct perf_event *event, u64 period,
+				       struct pt_regs *regs)
+{
+	struct pvperf_event *p = pvperf_event_of(event);
+	struct hw_perf_event *hw = &event->hw;
+	int halt;
+
+	if (hw->interrupts != PVPERF_THROTTLED) {
+		p->interrupts = hw->interrupts + 1;
+		hw->interrupts = PVPERF_THROTTLED - 1;
+		cpu->telling = true;
+		pvperf_sample_write_nmi(event, period, regs);
+		cpu->telling = false;
+		return 0;
+	}
+	hw->interrupts = p->interrupts;
+	halt = pvperf_sample_write_nmi(event, period, regs);
+	p->interrupts = hw->interrupts;
+	hw->interrupts = PVPERF_THROTTLED;
+	return halt;
+}
+
 /*
  * Core computes the next period of an event with a frequency from the time
  * between two calls and .last_period. So of overflows that come together only
  * the last is let do so, with all of their count; a stamp in the future makes
  * core skip that for the others. Returns how many were made.
  */
-static u32 pvperf_sample_all_nmi(struct perf_event *event, u32 n, bool stretched,
-				 struct pt_regs *regs)
+static u32 pvperf_sample_all_nmi(struct pvperf_cpu *cpu, struct perf_event *event,
+				 u32 n, bool stretched, struct pt_regs *regs)
 {
 	u64 since = max_t(s64, local64_read(&pvperf_event_of(event)->since), 1);
 	u64 period = pvperf_sample_period_nmi(event, since, n, stretched);
@@ -91,7 +114,9 @@ static u32 pvperf_sample_all_nmi(struct perf_event *event, u32 n, bool stretched
 		event->hw.freq_time_stamp = made < n ? S64_MAX : stamp;
 		event->hw.last_period = made < n || !pvperf_event_is_freq(event) ?
 					period : since;
-		halt = pvperf_sample_write_nmi(event, period, regs);
+		halt = stretched ?
+		       pvperf_sample_throttled_nmi(cpu, event, period, regs) :
+		       pvperf_sample_write_nmi(event, period, regs);
 	} while (made < n && !halt);
 	/* Core may have done this itself, or leave it to us. */
 	if (halt)
@@ -113,11 +138,11 @@ void pvperf_sample_nmi(struct pvperf_cpu *cpu, int s, struct pt_regs *regs)
 	pvperf_event_fold(event, ev);
 	pvperf_event_heard(pvperf_event_of(event), false);
 	if (pvperf_sample_wanted_nmi(slot, event))
-		made = pvperf_sample_all_nmi(event, n, stretched,
+		made = pvperf_sample_all_nmi(cpu, event, n, stretched,
 					     pvperf_sample_regs_nmi(event, regs));
 	pvperf_event_lose_samples(event, n - made);
 	if (stretched)
-		pvperf_event_lose_samples(event, pvperf_sample_missed_nmi(event));
+		pvperf_event_lose_missed(event);
 	slot->armed = READ_ONCE(ev->period);
 	WRITE_ONCE(ev->period, pvperf_period_of(event));
 }
