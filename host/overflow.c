@@ -48,16 +48,21 @@ static bool overflow_vcpu_fast(struct pvperf_vcpu *vcpu)
 	return ++vcpu->in_tick > VCPU_MAX / HZ;
 }
 
-/* A new tick: one doubling less for each that was quiet. */
+/*
+ * A new tick: as many doublings less as leave it well below the limit if it goes
+ * on as in the last one. Too fast for that, a burst is doubled often.
+ */
 static void overflow_relax(struct pvperf_event *event)
 {
-	unsigned long passed = jiffies - event->tick;
+	unsigned long passed = jiffies - event->tick, n;
 
 	if (!passed)
 		return;
-	if (event->in_tick > EVENT_MAX / HZ / 2)
-		passed--;
-	event->stretch -= min_t(unsigned long, event->stretch, passed);
+	n = event->in_tick / passed ?: 1;
+	while (event->stretch && n <= EVENT_MAX / HZ * 3 / 8) {
+		event->stretch--;
+		n *= 2;
+	}
 	event->tick = jiffies;
 	event->in_tick = 0;
 }
