@@ -1,0 +1,70 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+# What could not become a sample is said, in numbers, in the guest's perf.data:
+# for a buffer that was full, a rate that the guest or the host does not allow.
+# And no guest makes the host's own perf any slower.
+. ./lib.sh
+
+data=/tmp/perf.data
+host_rate=$(host cat /proc/sys/kernel/perf_event_max_sample_rate)
+rate=/proc/sys/kernel/perf_event_max_sample_rate
+overflows() { host "sed -n 's/^overflows //p' $totals"; }
+records() { # KIND
+	perf report -i $data --stats 2> /dev/null | awk -v k="$1" '$1 == k { n = $3; exit } END { print n + 0 }'
+}
+
+# record NAME OPTIONS...: and as many samples and losses as overflows
+record() {
+	name=$1
+	shift
+	before=$(overflows)
+	perf record -q -o $data "$@" > /dev/null 2>&1
+	tap $? "$name: recorded"
+	made=$(($(overflows) - before))
+	samples=$(samples $data)
+	lost=$(lost $data)
+	[ "$samples" -gt 10 ]
+	tap $? "$name: there are samples" "$samples"
+}
+
+# As nobody reads the buffer for a while: 8 KB are some 200 samples of 1000. LOST
+# is written with the next sample that there is room for.
+record "full" -m 2 -c 100000 -e instructions:u sh -c \
+	'kill -STOP $PPID; ./loop100m; kill -CONT $PPID; sleep 0.1; ./loop20m'
+[ "$lost" -gt 100 ]
+tap $? "full: there are losses" "$lost"
+# perf's own records that the buffer had no room for count as lost, too
+[ $((samples + lost)) -ge "$made" ] && [ $((samples + lost)) -le $((made + 5)) ]
+tap $? "full: $made overflows are $samples samples and $lost lost"
+[ "$(records LOST)" -gt 0 ]
+tap $? "full: and LOST tells where"
+perf report -i $data --stdio 2> /dev/null | grep -qx "# Total Lost Samples: $lost"
+tap $? "full: perf report says so" "$(perf report -i $data --stdio 2> /dev/null | grep Lost)"
+
+# The guest's own limit: core stops the event until the next tick. What it does
+# not count then is not lost, here as on a real PMU: THROTTLE is all there is.
+limit=$(cat $rate)
+echo 2000 > $rate
+record "guest's limit" -c 20000 -e instructions:u ./loop100m
+[ "$made" -eq $((samples + lost)) ]
+tap $? "guest's limit: $made overflows are $samples samples and $lost lost"
+[ "$(records THROTTLE)" -gt 0 ] && [ "$(records THROTTLE)" -le $(($(records UNTHROTTLE) + 1)) ]
+tap $? "guest's limit: throttled, and let go" "$(records THROTTLE), $(records UNTHROTTLE)"
+echo "$limit" > $rate
+
+# The host's: it makes the periods longer, and those in between have no sample.
+record "host's limit" -m 64 -c 2000 -e instructions:u ./loop100m
+within $((samples + lost)) 50000 1
+tap $? "host's limit: 50000 periods are $samples samples and $lost lost"
+[ "$made" -lt 2000 ] && [ "$made" -gt 400 ]
+tap $? "host's limit: between 4000 and 16000 a second" "$made"
+[ "$(records THROTTLE)" -gt 5 ] && [ "$(records THROTTLE)" -le $(($(records UNTHROTTLE) + 1)) ]
+tap $? "host's limit: throttled, and let go" "$(records THROTTLE), $(records UNTHROTTLE)"
+n=$(perf stat -x, -e instructions:u ./loop100m 2>&1 | awk -F, '$1 ~ /^[0-9]/ { print $1 }')
+within "${n:-0}" 100000004 0.01
+tap $? "and it counts" "${n:-nothing}"
+
+now=$(host cat /proc/sys/kernel/perf_event_max_sample_rate)
+[ "$now" = "$host_rate" ] && ! host dmesg | grep -q 'perf: interrupt took too long'
+tap $? "the host's own limit is what it was" "$host_rate, $now"
+tap_end
