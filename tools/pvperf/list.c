@@ -24,11 +24,11 @@ static const char event_columns[] = "  %4s %4s  %-24s %10s  %-8s %16s %16s  %s\n
 
 static void table_vm(const struct record *r)
 {
-	printf("VM %s: %s pages, %s calls, %s operations, %s refused, %s overflows, %s NMIs\n",
-	       record_word(r, "pid"), record_word(r, "pages"),
-	       record_word(r, "calls"), record_word(r, "ops"),
-	       record_word(r, "refused"), record_word(r, "overflows"),
-	       record_word(r, "nmis"));
+	printf("VM %s: %s, %s pages, %s calls, %s operations, %s refused, %s overflows, %s NMIs\n",
+	       record_word(r, "pid"), record_word(r, "priority"),
+	       record_word(r, "pages"), record_word(r, "calls"),
+	       record_word(r, "ops"), record_word(r, "refused"),
+	       record_word(r, "overflows"), record_word(r, "nmis"));
 }
 
 static void table_vcpu(const struct record *r)

@@ -20,13 +20,13 @@ listed() {
 
 machine_vms() {
 	cat > sys/kernel/debug/pvperf/vms <<-'END'
-	vm pid=178 pages=2 calls=36 ops=58 refused=3 overflows=7 nmis=5
+	vm pid=178 priority=flexible pages=2 calls=36 ops=58 refused=3 overflows=7 nmis=5
 	  vcpu index=0 events=3 attached=1 nmis=5
 	    event id=0 type=hardware config=0x0 flags=0x21 period=0 state=off count=527118 enabled=400 running=100
 	    event id=1 type=cache config=0x10000 flags=0x11 period=4000 state=counting count=18446744073709551615 enabled=0 running=0
 	    event id=66 type=raw config=0x1c0 flags=0x1 period=0 state=starved count=0 enabled=4 running=4
 	  vcpu index=1 events=0 attached=0 nmis=0
-	vm pid=200 pages=0 calls=1 ops=0 refused=0 overflows=0 nmis=0
+	vm pid=200 priority=pinned pages=0 calls=1 ops=0 refused=0 overflows=0 nmis=0
 	END
 	printf '%s\n' 'vms 2' 'vcpus 2' 'events 3' 'pages 2' 'calls 37' 'ops 58' \
 		'refused 3' 'overflows 7' 'nmis 5' > sys/kernel/debug/pvperf/totals
@@ -47,7 +47,8 @@ jsoned() {
 	verdict "$1" $? "$(cat "$work/json")"
 }
 
-listed list-vm : 0 'VM 178: 2 pages, 36 calls, 58 operations, 3 refused, 7 overflows, 5 NMIs'
+listed list-vm : 0 'VM 178: flexible, 2 pages, 36 calls, 58 operations, 3 refused, 7 overflows, 5 NMIs'
+listed list-priority : 0 'VM 200: pinned, 0 pages'
 listed list-vcpu : 0 'vCPU 0: 3 events, attached, 5 NMIs'
 listed list-vcpu-bare : 0 'vCPU 1: 0 events, not attached'
 listed list-event : 0 ' 0 cycles:u - off 527118 400 25.00%'
@@ -73,6 +74,7 @@ listed list-no-debugfs 'rm -r sys/kernel/debug' 1 'mount -t debugfs'
 listed list-orphan 'echo "event id=1" > sys/kernel/debug/pvperf/vms' \
 	1 "does not understand: 'event'" --json
 jsoned list-json-vm '.vms | length == 2 and .[0].pid == 178 and .[1].vcpus == []'
+jsoned list-json-priority '[.vms[].priority] == ["flexible", "pinned"]'
 jsoned list-json-event '.vms[0].vcpus[0].events |
 	.[0].name == "cycles:u" and .[1].config == "0x10000" and .[2].count == 0'
 jsoned list-json-totals '.totals.calls == 37 and .totals.refused == 3'
