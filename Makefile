@@ -14,6 +14,7 @@ help:
 	@echo 'make checks     the checks of the source (tools/testing/checks)'
 	@echo 'make unit       the unit tests (tools/testing/unit)'
 	@echo 'make selftests  the selftests, in the lab, each kernel with itself'
+	@echo 'make packaging  pvperf, DKMS and the Debian packages, in every suite (tools/testing/packaging)'
 	@echo 'make clean      remove what was built, but not QEMU and the roots'
 	@echo 'make distclean  remove build/'
 	@echo
@@ -37,12 +38,15 @@ check-all:
 checks unit selftests:
 	@$(LAB)/check --only $@
 
+packaging:
+	@$(LAB)/check --all --only packaging
+
 clean:
-	@rm -rf build/modules build/logs build/tmp build/selftests build/unit
+	@rm -rf build/modules build/logs build/tmp build/selftests build/unit build/packaging build/pvperf
 	@for r in build/roots/*/src; do rm -rf "$$r"; done
 	@if [ -e tools/testing/unit/Makefile ]; then $(MAKE) -s -C tools/testing/unit clean; fi
 
 distclean: clean
 	@rm -rf build
 
-.PHONY: help setup modules demo check check-all checks unit selftests clean distclean
+.PHONY: help setup modules demo check check-all checks unit selftests packaging clean distclean
