@@ -9,11 +9,13 @@ tracing=/sys/kernel/tracing
 [ -d $tracing/events/pvperf ] || tap_skip_all "no trace events of pvperf"
 command -v kexec > /dev/null || tap_skip_all "no kexec"
 
-# in the guest: itself once more, as it lies in memory
+# in the guest: itself once more, as it lies in memory, but for perf and what
+# that wants, as kexec makes check sums of it all
 cat > /run/again << 'END'
 again() { # kexec's OPTIONS...
 	host cat /lab/guest.vmlinuz > /tmp/vmlinuz
-	(cd / && find . -xdev | cpio -o -H newc 2> /dev/null) > /tmp/initrd
+	(cd / && find . -xdev ! -path "*/usr/lib/*/*" ! -name perf ! -name strace |
+		cpio -o -H newc 2> /dev/null) > /tmp/initrd
 	kexec --initrd=/tmp/initrd "$@" /tmp/vmlinuz && echo loaded
 	rm /tmp/initrd /tmp/vmlinuz
 }
@@ -30,7 +32,7 @@ load() {
 counts() {
 	sleep 3	# what the module tried at its load is closed then
 	host head -n 4 /sys/kernel/debug/pvperf/totals
-	perf stat -x, -e instructions:u /t/loop20m 2>&1
+	/t/pmu_count 2>&1 | tail -n 1
 }
 END
 
@@ -73,7 +75,7 @@ judge() {
 		"$(grep 'pvperf_teardown: ' /tmp/trace | tail -n 1)"
 	grep -qx 'events 0' /tmp/out
 	tap $? "$name: the next kernel finds the host empty" "$(tr '\n' ' ' < /tmp/out)"
-	grep -q '^200000[0-9]*,' /tmp/out
+	grep -q 'pass:[1-9][0-9]* fail:0' /tmp/out
 	tap $? "$name: and counts" "$(tail -n 1 /tmp/out)"
 	[ -z "$(complaints)" ]
 	tap $? "$name: no kernel complained" "$(complaints | head -n 1)"

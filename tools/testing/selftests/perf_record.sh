@@ -21,7 +21,7 @@ n=$(samples $data)
 tap $? "-c 100000 of 100,000,004 are 1000 samples" "$n"
 
 perf record -q -F 999 -e cycles:u -o $data \
-	sh -c 'for i in 1 2 3 4 5 6 7 8 9 10; do ./loop100m; done'
+	sh -c 'for i in 1 2 3 4 5; do ./loop100m; done'
 n=$(samples $data)
 s=$(seconds $data)
 rate=$(awk -v n="$n" -v s="$s" 'BEGIN { printf "%.0f", s ? n / s : 0 }')
@@ -31,7 +31,7 @@ perf script -i $data --show-lost-events 2> /dev/null | grep -c LOST | grep -qx 0
 tap $? "nothing was lost"
 
 if command -v hot > /dev/null; then
-	perf record -q -F 999 -g -o $data hot > /dev/null 2>&1
+	perf record -q -F 999 -g -o $data hot 30 > /dev/null 2>&1
 	top=$(perf report -i $data --stdio --no-children -g none 2> /dev/null |
 		awk '/^ *[0-9.]+%/ { print $NF; exit }')
 	case $top in

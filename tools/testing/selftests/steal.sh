@@ -1,0 +1,45 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+# What the host does with the vCPU's thread is not the guest's: moved from CPU to
+# CPU, put aside nine tenths of the time, asleep as the guest has nothing to do.
+# Counts are the guest's own, and all of the time.
+. ./lib.sh
+
+want=20000004
+[ "$(host nproc)" -gt 1 ] || tap_skip_all "the host has one CPU"
+thread=$(host mon info cpus | sed -n 's/.*thread_id=\([0-9]*\).*/\1/p' | head -n 1)
+[ -n "$thread" ] || tap_skip_all "no vCPU's thread to be found"
+
+user() { # COMMAND...: count and share of the time
+	perf stat -x, -e instructions:u "$@" 2>&1 | awk -F, '$1 ~ /^[0-9]/ { print $1, $5 }'
+}
+exact() { # NAME NUMBERS
+	within "${2%% *}" $want 0.01 && [ "${2##* }" = 100.00 ]
+	tap $? "$1" "$2"
+}
+migrations() { host "sed -n 's/^se.nr_migrations *: *//p' /proc/$thread/sched"; }
+
+before=$(migrations)
+host "(while [ ! -e /run/enough ]; do
+	taskset -p 1 $thread; usleep 500; taskset -p 2 $thread; usleep 500
+	done; rm /run/enough; taskset -p 3 $thread) > /dev/null 2>&1 &"
+exact "moved between two CPUs" "$(user ./loop20m)"
+host 'echo > /run/enough; while [ -e /run/enough ]; do usleep 1000; done'
+after=$(migrations)
+[ "$((after - before))" -gt 5 ]
+tap $? "which it was" "$before, $after migrations"
+
+host "taskset -p 1 $thread > /dev/null
+	nice -n -10 taskset 1 sh -c 'while :; do :; done' > /dev/null 2>&1 & echo \$! > /run/spinner"
+start=$(cut -d ' ' -f 1 /proc/uptime)
+exact "put aside for nine tenths of the time" "$(user ./loop20m)"
+end=$(cut -d ' ' -f 1 /proc/uptime)
+n=$(perf stat -x, -e cycles:u ./loop20m 2>&1 | awk -F, '$1 ~ /^[0-9]/ { print $1 }')
+within "${n:-0}" $want 20
+tap $? "nor is that time in its cycles" "${n:-nothing} in $start to $end"
+host "kill \$(cat /run/spinner); taskset -p 3 $thread > /dev/null"
+
+n=$(perf stat -x, -a -e cycles sleep 1 2>&1 | awk -F, '$1 ~ /^[0-9]/ { print $1 }')
+[ "${n:-1000000000}" -lt 100000000 ]
+tap $? "asleep it has no cycles" "${n:-nothing} in a second at 1 GHz"
+tap_end
