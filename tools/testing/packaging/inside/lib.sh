@@ -34,10 +34,10 @@ fails() { ! "$@"; }
 kernel=$(basename "$(dirname "$(ls -d /lib/modules/*/build | head -n 1)")")
 
 # all FILE: every path there is, but for what the lab builds (/src), caches, logs,
-# what depmod makes, and the key that DKMS makes for the machine at its first
-# build, and keeps.
+# /run (where a kernel's postinst wants a reboot), what depmod makes, and the key
+# that DKMS makes for the machine at its first build, and keeps.
 all() {
-	find / -xdev \( -path /root -o -path /src -o -path /tmp -o -path /var/log -o -path /var/cache \
+	find / -xdev \( -path /root -o -path /src -o -path /tmp -o -path /run -o -path /var/log -o -path /var/cache \
 		-o -path /var/lib/apt -o -path /var/lib/dpkg -o -path '/lib/modules/*/modules.*' \
 		-o -path '/usr/lib/modules/*/modules.*' -o -path '/var/lib/dkms/mok.*' -o -path /var/lib/systemd \
 		-o -name __pycache__ \) -prune \
