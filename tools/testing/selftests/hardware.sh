@@ -1,0 +1,78 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+# In the host: guests on other virtual hardware, one after the other. Each counts
+# a program of known instructions exactly, and samples it without a loss. What
+# this host's CPU has not is named.
+. ./lib.sh
+
+[ -f /lab/guest.initrd ] || tap_skip_all "no guest to boot"
+
+# what each guest does
+cat > /run/measure << 'END'
+n=$(perf stat -x, -e instructions:u /t/loop5m 2>&1 | sed -n 's/^\([0-9]*\),.*/\1/p')
+perf record -q -c 100000 -e instructions:u -o /tmp/d /t/loop5m
+s=$(perf report -i /tmp/d --stats | awk '$1 == "SAMPLE" { print $3; exit }')
+echo "count $n samples $s cpus $(nproc)"
+END
+
+# runs NAME GUEST'S OPTIONS...: with $cpus
+cpus=1
+runs() {
+	name=$1
+	shift
+	guest "$@" "$(cat /run/measure)" > /tmp/out 2>&1
+	line=$(grep '^count ' /tmp/out)
+	echo "$line" | awk -v c="$cpus" '
+		{ exit !($2 >= 5000004 && $2 <= 5000010 && $4 == 50 && $6 == c) }'
+	tap $? "$name" "${line:-$(tail -n 2 /tmp/out | tr '\n' ' ')}"
+}
+
+# reload PARAMETERS...: KVM with others, and what builds on it
+reload() {
+	rmmod pvperf_host kvm_amd kvm &&
+		insmod /lab/modules/kvm.ko enable_pmu=0 &&
+		insmod /lab/modules/kvm-amd.ko "$@" &&
+		insmod /lab/pvperf_host.ko
+}
+
+has() { grep -qw "$1" /proc/cpuinfo; }
+
+thp=/sys/kernel/mm/transparent_hugepage/enabled
+runs "nested paging, x2APIC, anonymous memory"
+[ "$(cat /sys/module/kvm_amd/parameters/npt)" = Y ] || [ "$(cat /sys/module/kvm_amd/parameters/npt)" = 1 ]
+tap $? "that was nested paging"
+runs "xAPIC" -a nox2apic
+echo always > $thp
+runs "transparent huge pages"
+echo never > $thp
+runs "no huge pages"
+echo madvise > $thp
+runs "memfd" -q "-machine memory-backend=m -object memory-backend-memfd,id=m,size=${LAB_GUEST_MEM:-512}M,share=on"
+mkdir -p /run/huge
+echo 300 > /proc/sys/vm/nr_hugepages
+if mount -t hugetlbfs huge /run/huge && [ "$(cat /proc/sys/vm/nr_hugepages)" -ge 280 ]; then
+	runs "hugetlbfs" -q "-machine memory-backend=m -object memory-backend-file,id=m,size=512M,mem-path=/run/huge,share=on"
+else
+	tap_skip "hugetlbfs" "no 280 huge pages to be had"
+fi
+echo 0 > /proc/sys/vm/nr_hugepages
+cpus=2
+runs "2 vCPUs" -q "-smp 2"
+cpus=8
+runs "8 vCPUs on $(nproc)" -q "-smp 8"
+cpus=1
+reload npt=0
+tap $? "KVM is loaded without nested paging"
+runs "shadow paging"
+for what in avic vnmi; do
+	if has $what && [ -e /sys/module/kvm_amd/parameters/$what ]; then
+		reload $what=1 && runs $what
+	else
+		tap_skip "$what" "this host's CPU has no $what"
+	fi
+done
+reload
+tap $? "and as before"
+[ "$(total vms)$(total events)$(total pages)" = 000 ]
+tap $? "the host has nothing left" "$(head -n 4 $totals | tr '\n' ' ')"
+tap_end
