@@ -11,6 +11,7 @@
 #include <asm/cpufeature.h>
 #include "../compat/cpuid.h"
 #include "caps.h"
+#include "event.h"
 
 struct pvperf_policy pvperf_policy = {
 	.access = PVPERF_ACCESS_LOCAL,
@@ -42,7 +43,7 @@ u64 pvperf_caps_epoch(void)
 	return epoch;
 }
 
-/* General purpose counters, as the CPU says; 0 where it does not. */
+/* General purpose counters, as the CPU says, perf or not; 0 where it does not. */
 static u32 caps_counters(void)
 {
 	switch (boot_cpu_data.x86_vendor) {
@@ -110,7 +111,7 @@ int pvperf_caps_init(void)
 	if (ret)
 		return ret;
 	pvperf_policy.raw_mask = caps_raw_mask();
-	counters = caps_counters();
+	counters = pvperf_event_hardware() ? caps_counters() : 0;
 	get_random_bytes(&epoch, sizeof(epoch));
 	return 0;
 }

@@ -203,6 +203,24 @@ static struct pvperf_event *event_alloc(struct pvperf_vcpu *vcpu,
 	return event;
 }
 
+bool pvperf_event_hardware(void)
+{
+	struct perf_event_attr attr = {
+		.size = sizeof(attr),
+		.type = PERF_TYPE_HARDWARE,
+		.config = PERF_COUNT_HW_CPU_CYCLES,
+		.disabled = 1,
+	};
+	struct perf_event *perf = perf_event_create_kernel_counter(&attr, -1,
+							current, NULL, NULL);
+
+	/* What is lent, or taken, is there. */
+	if (IS_ERR(perf))
+		return PTR_ERR(perf) != -ENOENT && PTR_ERR(perf) != -ENODEV;
+	perf_event_release_kernel(perf);
+	return true;
+}
+
 int pvperf_event_open(struct pvperf_vcpu *vcpu,
 		      const struct guest_perf_event_param *param,
 		      const struct guest_perf_attr *attr)

@@ -41,6 +41,9 @@ struct pvperf_event {
 	struct rcu_head rcu;
 };
 
+/* At load, process context: has perf a driver for this CPU's counters? */
+bool pvperf_event_hardware(void);
+
 /* @param and @attr are copies that were checked. */
 int pvperf_event_open(struct pvperf_vcpu *vcpu,
 		      const struct guest_perf_event_param *param,

@@ -520,6 +520,14 @@ TEST_F(flow, batch)
 	EXPECT_EQ(0, op[4].result);
 }
 
+/* Counters are promised where there are some that the host's perf can use. */
+TEST_F(flow, counters_told)
+{
+	int64_t ret = open_event(self->v, 4, 0);
+
+	EXPECT_EQ(ret != -KVM_ENOENT, limits_read(self->v).counters > 0);
+}
+
 /* The longest batch is done whole, in order: the last operation wins. */
 TEST_F(flow, batch_longest)
 {
