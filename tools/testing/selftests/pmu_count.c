@@ -143,6 +143,33 @@ TEST_F(count, group_times)
 	EXPECT_LT(0, v[0].running);
 }
 
+/*
+ * A group that can never be on is refused when it is made; what is not refused
+ * does count, all of it at once.
+ */
+TEST_F(count, group_largest)
+{
+	int fd[64], n, i;
+
+	for (n = 0; n < 64; n++) {
+		fd[n] = open_user(0, -1, n ? fd[0] : -1);
+		if (fd[n] < 0)
+			break;
+	}
+	EXPECT_EQ(EINVAL, errno);
+	ASSERT_LT(1, n);
+	ASSERT_GT(64, n);
+	enable(fd[0]);
+	load(TURNS);
+	disable(fd[0]);
+	for (i = 0; i < n; i++) {
+		struct value v = value_read(fd[i]);
+
+		EXPECT_TRUE(counted(v.count, TURNS));
+		EXPECT_EQ(v.enabled, v.running);
+	}
+}
+
 /* One read() of the group gives what the reads one by one give. */
 TEST_F(count, group_read)
 {
