@@ -523,7 +523,11 @@ TEST_F(flow, batch)
 /* Counters are promised where there are some that the host's perf can use. */
 TEST_F(flow, counters_told)
 {
-	int64_t ret = open_event(self->v, 4, 0);
+	struct guest_perf_attr attr = {
+		.type = KVM_PERF_TYPE_HARDWARE,
+		.config = 1,	/* PERF_COUNT_HW_INSTRUCTIONS */
+	};
+	int64_t ret = open_attr(self->v, 4, KVM_PERF_EVENT_SIZE, &attr);
 
 	EXPECT_EQ(ret != -KVM_ENOENT, limits_read(self->v).counters > 0);
 }
