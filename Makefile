@@ -13,8 +13,9 @@ help:
 	@echo 'make check-all  the same, and each kernel with 6.12 as host and guest'
 	@echo 'make checks     the checks of the source (tools/testing/checks)'
 	@echo 'make unit       the unit tests (tools/testing/unit)'
-	@echo 'make selftests  the selftests, in the lab, each kernel with itself'
+	@echo 'make selftests  the selftests, in the lab: all on 6.12, some on each other kernel'
 	@echo 'make packaging  pvperf, DKMS and the Debian packages, in every suite (tools/testing/packaging)'
+	@echo 'make accuracy   counts in a guest against the host and KVM vPMU; Documentation/accuracy.md'
 	@echo 'make clean      remove what was built, but not QEMU and the roots'
 	@echo 'make distclean  remove build/'
 	@echo
@@ -41,6 +42,9 @@ checks unit selftests:
 packaging:
 	@$(LAB)/check --all --only packaging
 
+accuracy:
+	@$(LAB)/accuracy --write
+
 clean:
 	@rm -rf build/modules build/logs build/tmp build/selftests build/unit build/packaging build/pvperf
 	@for r in build/roots/*/src; do rm -rf "$$r"; done
@@ -49,4 +53,4 @@ clean:
 distclean: clean
 	@rm -rf build
 
-.PHONY: help setup modules demo check check-all checks unit selftests packaging clean distclean
+.PHONY: help setup modules demo check check-all checks unit selftests packaging accuracy clean distclean
