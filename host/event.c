@@ -34,8 +34,8 @@ static int event_error(long err)
 
 /*
  * Not pinned, unless the admin wants it so: the host's own pinned events come
- * first, and the guest is told. exclude_host counts what the vCPU does inside the guest only; a software
- * event is about the thread, and happens in the host.
+ * first, and the guest is told. exclude_host counts what the vCPU does inside the
+ * guest only; a software event is about the thread, and happens in the host.
  */
 static struct perf_event *event_create(struct pvperf_event *event)
 {
