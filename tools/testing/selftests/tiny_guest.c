@@ -24,9 +24,9 @@
 #define GPA_IDT		0x5000
 #define GPA_CODE	0x6000
 #define GPA_TSS(i)	(0x7000 + (i) * 0x100)
-#define GPA_CPU(i)	(0x8000 + (i) * 0x1000)
-#define GPA_STACK(i)	(0xb000 + (i) * 0x1000)	/* tops; they grow down */
-#define GPA_STACK_USER(i) (0xe000 + (i) * 0x1000)
+#define GPA_CPU(i)	(0x8000 + (i) * 0x100)
+#define GPA_STACK(i)	(0x9400 + (i) * 0x400)	/* tops; they grow down */
+#define GPA_STACK_USER(i) (0xb400 + (i) * 0x400)
 
 #define PTE_P		(1ull << 0)
 #define PTE_W		(1ull << 1)
@@ -56,6 +56,31 @@
  * has the local APICs.
  */
 #define END	"	out %al, $0x10\n"
+#define PORT_END	0x10
+
+/* Between the two RDTSC is nothing that could make the guest exit but @insn. */
+#define TIMED(name, insn) \
+"tiny_code_timed_" name ":\n" \
+"	mov %rcx, %r8\n" \
+"1:	mov 0(%rdi), %r9\n" \
+"	mov 8(%rdi), %rbx\n" \
+"	mov 16(%rdi), %rcx\n" \
+"	mov 24(%rdi), %r10\n" \
+"	mov 32(%rdi), %rsi\n" \
+"	rdtsc\n" \
+"	mov %eax, %r11d\n" \
+"	mov %r9, %rax\n" \
+"	mov %r10, %rdx\n" \
+"	" insn "\n" \
+"	mov %rax, %r9\n" \
+"	rdtsc\n" \
+"	sub %r11d, %eax\n" \
+"	mov %r9, 0(%rdi)\n" \
+"	mov %rax, 40(%rdi)\n" \
+"	add $48, %rdi\n" \
+"	dec %r8\n" \
+"	jnz 1b\n" \
+END
 
 asm(
 "	.pushsection .rodata\n"
@@ -82,6 +107,17 @@ END
 "tiny_code_halt:\n"
 "	movq $1, %gs:32\n"
 "	hlt\n"
+END
+TIMED("vmcall", "vmcall")
+TIMED("vmmcall", "vmmcall")
+TIMED("cpuid", "cpuid")
+TIMED("out", "out %al, $0x11")
+TIMED("nop", "nop")
+"tiny_code_clock:\n"
+"	mov %gs:48, %r8\n"
+"1:	rdtsc\n"
+"	cmp %r8, %gs:40\n"
+"	jb 1b\n"
 END
 /* rdi: where to in CPL 3, r8: the stack there; ends with int $0x80 */
 "tiny_code_enter_user:\n"
@@ -116,6 +152,17 @@ END
 "1:	pop %rbx\n"
 "	pop %rax\n"
 "	iretq\n"
+/* The registers are those of tiny_code_clock, which needs none for long. */
+"tiny_code_nmi_timed:\n"
+"	mov %eax, %r11d\n"
+"	rdtsc\n"
+"	sub %r11d, %eax\n"
+"	mov %gs:40, %r10\n"
+"	mov %eax, (%r10)\n"
+"	addq $4, %gs:40\n"
+"	incq %gs:0\n"
+"	rdtsc\n"
+"	iretq\n"
 "tiny_code_end:\n"
 "	.popsection\n"
 );
@@ -124,13 +171,21 @@ extern const char tiny_code_begin[], tiny_code_end[], tiny_code_vmcall[],
 	tiny_code_vmmcall[], tiny_code_cpuid[], tiny_code_spin[],
 	tiny_code_wait[], tiny_code_halt[], tiny_code_enter_user[], tiny_code_user_vmcall[],
 	tiny_code_user_vmmcall[], tiny_code_user_spin[], tiny_code_leave_user[],
-	tiny_code_nmi[];
+	tiny_code_nmi[], tiny_code_nmi_timed[], tiny_code_timed_vmcall[],
+	tiny_code_timed_vmmcall[], tiny_code_timed_cpuid[], tiny_code_timed_out[],
+	tiny_code_timed_nop[], tiny_code_clock[];
 
 _Static_assert(offsetof(struct tiny_cpu, nmis) == 0, "tiny_code_nmi");
 _Static_assert(offsetof(struct tiny_cpu, take) == 8, "tiny_code_nmi");
 _Static_assert(offsetof(struct tiny_cpu, taken) == 16, "tiny_code_nmi");
 _Static_assert(offsetof(struct tiny_cpu, stop) == 24, "tiny_code_wait");
 _Static_assert(offsetof(struct tiny_cpu, started) == 32, "tiny_code_wait");
+_Static_assert(offsetof(struct tiny_cpu, log) == 40, "tiny_code_clock");
+_Static_assert(offsetof(struct tiny_cpu, log_end) == 48, "tiny_code_clock");
+_Static_assert(offsetof(struct tiny_timed, rdx) == 24, "TIMED");
+_Static_assert(offsetof(struct tiny_timed, ticks) == 40, "TIMED");
+_Static_assert(sizeof(struct tiny_timed) == 48, "TIMED");
+_Static_assert(TINY_PORT == 0x11, "TIMED");
 _Static_assert(offsetof(struct guest_perf_event, overflows) == 8,
 	       "tiny_code_nmi");
 
@@ -162,6 +217,11 @@ static void idt_gate(struct tiny_vm *vm, int vector, int dpl, const char *label)
 	      (to & 0xffff) | SEL_CODE << 16 | (0x8eull | dpl << 5) << 40 |
 	      (to >> 16 & 0xffff) << 48);
 	put64(vm, GPA_IDT + vector * 16 + 8, to >> 32);
+}
+
+void tiny_vm_time_nmis(struct tiny_vm *vm)
+{
+	idt_gate(vm, 2, 0, tiny_code_nmi_timed);
 }
 
 static void memory_fill(struct tiny_vm *vm)
@@ -290,8 +350,11 @@ static int64_t run_to_end(struct tiny_vcpu *v)
 					v->index, strerror(errno));
 			return TINY_BROKEN;
 		}
-		if (v->run->exit_reason == KVM_EXIT_IO)
-			return 0;
+		if (v->run->exit_reason == KVM_EXIT_IO) {
+			if (v->run->io.port == PORT_END)
+				return 0;
+			continue;
+		}
 		ioctl(v->fd, KVM_GET_REGS, &v->regs);
 		fprintf(stderr, "# vcpu %d: exit %d at %#llx\n", v->index,
 			v->run->exit_reason, v->regs.rip);
@@ -350,6 +413,21 @@ static void regs_prepare(struct tiny_vcpu *v, enum tiny_code code,
 		break;
 	case TINY_CODE_HALT:
 		label = tiny_code_halt;
+		break;
+	case TINY_CODE_TIMED_CALL:
+		label = amd ? tiny_code_timed_vmmcall : tiny_code_timed_vmcall;
+		break;
+	case TINY_CODE_TIMED_CPUID:
+		label = tiny_code_timed_cpuid;
+		break;
+	case TINY_CODE_TIMED_OUT:
+		label = tiny_code_timed_out;
+		break;
+	case TINY_CODE_TIMED_NOP:
+		label = tiny_code_timed_nop;
+		break;
+	case TINY_CODE_CLOCK:
+		label = tiny_code_clock;
 		break;
 	}
 	v->regs = *regs;

@@ -3,7 +3,7 @@
 #define TINY_GUEST_H
 
 /*
- * A guest without a kernel: one or two vCPUs, some memory, a few stubs of code,
+ * A guest without a kernel: a few vCPUs, some memory, a few stubs of code,
  * driven register by register through /dev/kvm. It is what a test needs to make
  * each call of the ABI exactly as it likes, badly too.
  *
@@ -20,7 +20,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define TINY_VCPUS	2
+#define TINY_VCPUS	8
 #define TINY_PAGE	0x1000ull
 
 /* Guest-physical addresses. */
@@ -42,6 +42,15 @@ struct tiny_cpu {
 	uint64_t taken;		/* overflows, and adds them here */
 	uint64_t stop;		/* ends TINY_CODE_WAIT */
 	uint64_t started;	/* set by TINY_CODE_WAIT and _HALT */
+	uint64_t log;		/* address of the next delay, see TINY_CODE_CLOCK */
+	uint64_t log_end;
+};
+
+/* One instruction, and how long it took: TINY_CODE_TIMED_*. */
+struct tiny_timed {
+	uint64_t rax;		/* these go in; rax comes back */
+	uint64_t rbx, rcx, rdx, rsi;
+	uint64_t ticks;		/* of the TSC, with those of a few instructions */
 };
 
 enum tiny_code {
@@ -52,7 +61,19 @@ enum tiny_code {
 	TINY_CODE_SPIN_USER,	/* the same, at CPL 3 */
 	TINY_CODE_WAIT,		/* until tiny_cpu.stop */
 	TINY_CODE_HALT,		/* HLT, until something comes */
+	/* rdi: address of rcx struct tiny_timed, of which each is done once */
+	TINY_CODE_TIMED_CALL,
+	TINY_CODE_TIMED_CPUID,
+	TINY_CODE_TIMED_OUT,	/* to TINY_PORT, and so to this program */
+	TINY_CODE_TIMED_NOP,	/* what timing takes itself */
+	/*
+	 * Reads the TSC all the time, until the log is full: the timed NMI handler
+	 * puts there how long ago that was, 32 bits each.
+	 */
+	TINY_CODE_CLOCK,
 };
+
+#define TINY_PORT	0x11
 
 /* Instructions in one turn of TINY_CODE_SPIN. */
 #define TINY_SPIN_INSNS	2
@@ -88,6 +109,8 @@ struct tiny_vm {
 int tiny_vm_create(struct tiny_vm *vm, int vcpus);
 /* One vCPU, and KVM has its APIC: it is KVM where a HLT waits. */
 int tiny_vm_create_apics(struct tiny_vm *vm);
+/* From now on its NMIs only find out how late they are. */
+void tiny_vm_time_nmis(struct tiny_vm *vm);
 /* Closes everything; no vCPU may be running. */
 void tiny_vm_destroy(struct tiny_vm *vm);
 
