@@ -21,6 +21,7 @@
 #include <linux/kvm_host.h>
 #include <linux/slab.h>
 #include <linux/static_call.h>
+#include "../compat/ftrace.h"
 #include "call.h"
 #include "caps.h"
 #include "door.h"
@@ -146,10 +147,8 @@ static __always_inline void see_cpuid(struct pt_regs *regs)
 static void notrace see_way_in(unsigned long ip, unsigned long parent_ip,
 			       struct ftrace_ops *ops, struct ftrace_regs *fregs)
 {
-	struct pt_regs *regs = ftrace_get_regs(fregs);
+	struct pt_regs *regs = pvperf_ftrace_regs(fregs);
 
-	if (unlikely(!regs))
-		return;
 	if (ip == hook_hypercall->ip)
 		see_hypercall(regs);
 	else if (ip == hook_cpuid->ip)
@@ -159,21 +158,17 @@ static void notrace see_way_in(unsigned long ip, unsigned long parent_ip,
 static void notrace see_end(unsigned long ip, unsigned long parent_ip,
 			    struct ftrace_ops *ops, struct ftrace_regs *fregs)
 {
-	struct pt_regs *regs = ftrace_get_regs(fregs);
+	struct pt_regs *regs = pvperf_ftrace_regs(fregs);
 
-	if (regs && pvperf_vm_find((struct kvm *)regs->di))
+	if (pvperf_vm_find((struct kvm *)regs->di))
 		pvperf_hook_divert(&ends, regs, door_destroy);
 }
 
 static void notrace see_reset(unsigned long ip, unsigned long parent_ip,
 			      struct ftrace_ops *ops, struct ftrace_regs *fregs)
 {
-	struct pt_regs *regs = ftrace_get_regs(fregs);
-	struct kvm_vcpu *kvcpu;
+	struct kvm_vcpu *kvcpu = (struct kvm_vcpu *)pvperf_ftrace_regs(fregs)->di;
 
-	if (!regs)
-		return;
-	kvcpu = (struct kvm_vcpu *)regs->di;
 	/* PE is never the guest's own bit, so this copy of CR0 has it. */
 	if (ip == hook_set_regs->ip && (kvcpu->arch.cr0 & X86_CR0_PE))
 		return;

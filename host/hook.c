@@ -11,6 +11,7 @@
 
 #include <linux/delay.h>
 #include <linux/rcupdate.h>
+#include "../compat/ftrace.h"
 #include "../compat/symbol.h"
 #include "hook.h"
 
@@ -63,10 +64,10 @@ int pvperf_hooks_install(struct pvperf_hooks *hooks)
 	/*
 	 * PERMANENT: sysctl kernel.ftrace_enabled=0 must not unhook us silently.
 	 * IPMODIFY: a live patch of the same function is a conflict, not a race;
-	 * who only watches gets on with one.
+	 * who only watches gets on with one. Not RECURSION: no callback comes upon
+	 * what it is hooked to, and ftrace's guard costs more than all of ours.
 	 */
-	hooks->ops.flags = FTRACE_OPS_FL_SAVE_REGS | FTRACE_OPS_FL_RECURSION |
-			   FTRACE_OPS_FL_PERMANENT;
+	hooks->ops.flags = PVPERF_FTRACE_FLAGS | FTRACE_OPS_FL_PERMANENT;
 	if (hooks->inflight)
 		hooks->ops.flags |= FTRACE_OPS_FL_IPMODIFY;
 	ret = hooks_filter(hooks);
