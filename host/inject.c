@@ -17,7 +17,9 @@ bool pvperf_inject_alive(const struct pvperf_vcpu *vcpu)
  * The request alone can come too late: between KVM's last look at its requests
  * (interrupts off) and the entry to the guest, or while the vCPU goes to sleep
  * in HLT. The irq_work's interrupt closes both: it is pending at the entry and
- * makes the guest exit at once, and its handler wakes a sleeper.
+ * makes the guest exit at once, and its handler wakes a sleeper. Neither is
+ * possible if the interrupt of the overflow itself has just made the guest exit,
+ * as it nearly always has: then KVM's look at its requests is yet to come.
  */
 void pvperf_inject_nmi(struct pvperf_vcpu *vcpu)
 {
@@ -25,7 +27,8 @@ void pvperf_inject_nmi(struct pvperf_vcpu *vcpu)
 
 	atomic_inc(&kvcpu->arch.nmi_queued);
 	kvm_make_request(KVM_REQ_NMI, kvcpu);
-	irq_work_queue(&vcpu->wake);
+	if (!READ_ONCE(kvcpu->arch.handling_intr_from_guest))
+		irq_work_queue(&vcpu->wake);
 }
 
 void pvperf_inject_wake(struct irq_work *work)
