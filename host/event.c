@@ -111,9 +111,12 @@ static u64 event_clock(const struct pvperf_event *event)
  */
 static void event_book_failed(struct pvperf_event *event, u64 enabled)
 {
-	s64 passed = event_clock(event) - event->ran;
-	s64 counted = event->base.time_enabled + enabled - event->sync.time_enabled;
+	s64 passed, counted;
 
+	if (!event->perf || !event->perf->attr.pinned)
+		return;
+	passed = event_clock(event) - event->ran;
+	counted = event->base.time_enabled + enabled - event->sync.time_enabled;
 	event->ran += passed;
 	if (event_failed(event) && passed > counted)
 		event->base.time_enabled += passed - counted;
@@ -129,14 +132,15 @@ static void event_sync_as(struct pvperf_event *event, u32 state)
 	unsigned long flags;
 
 	if (event->perf)
-		count = perf_event_read_value(event->perf, &enabled, &running);
+		count = pvperf_compat_count(event->perf, &event->vcpu->now, &enabled,
+					    &running);
 	event_book_failed(event, enabled);
 	local_irq_save(flags);
 	event->sync.count = max(event->sync.count, event->base.count + count);
 	event->sync.time_enabled = event->base.time_enabled + enabled;
 	event->sync.time_running = event->base.time_running + running;
 	event->sync.state = state;
-	event->synced = ktime_get_ns();
+	event->synced = local_clock();
 	pvperf_event_tell(event);
 	local_irq_restore(flags);
 }
@@ -179,6 +183,7 @@ static int event_publish(struct pvperf_event *event)
 	case 0:
 		list_add_tail(&event->node, &vcpu->events);
 		vcpu->nr_events++;
+		vcpu->recent[(u32)event->id % PVPERF_VCPU_RECENT] = event;
 		return 0;
 	case -EBUSY:
 		return -KVM_EEXIST;
@@ -279,6 +284,8 @@ void pvperf_event_close(struct pvperf_event *event, enum pvperf_end end)
 	xa_erase(&vcpu->vm->ids, event->id);
 	list_del(&event->node);
 	vcpu->nr_events--;
+	if (vcpu->recent[(u32)event->id % PVPERF_VCPU_RECENT] == event)
+		vcpu->recent[(u32)event->id % PVPERF_VCPU_RECENT] = NULL;
 	event_unmap(event);
 	/* another vCPU may be looking at .vcpu under this id */
 	kfree_rcu(event, rcu);
@@ -337,7 +344,7 @@ static void event_rebase(struct pvperf_event *event)
 	u64 then = event->synced, before = event->sync.time_enabled;
 	u64 passed, enabled;
 
-	event_sync(event);
+	event_sync_as(event, event->sync.state);
 	event->base = event->sync;
 	passed = event->synced - then;
 	enabled = event->sync.time_enabled - before;
@@ -345,7 +352,22 @@ static void event_rebase(struct pvperf_event *event)
 		event->base.time_enabled += passed - enabled;
 }
 
-static void event_renew(struct pvperf_event *event)
+/* Stops the perf_event that is to go. What is left of its period; 0: all. */
+static u64 event_stop(struct pvperf_event *event)
+{
+	s64 left;
+
+	if (!event->perf)
+		return 0;
+	perf_event_disable(event->perf);
+	if (event->attr.type == PERF_TYPE_SOFTWARE)
+		return 0;
+	left = local64_read(&event->perf->hw.period_left);
+	return left > 0 && left < event->period ? left : 0;
+}
+
+/* From .synced until it counts again, its time is taken for missed. */
+static void event_renew(struct pvperf_event *event, u64 left)
 {
 	if (event->perf)
 		perf_event_release_kernel(event->perf);
@@ -353,23 +375,29 @@ static void event_renew(struct pvperf_event *event)
 	if (IS_ERR(event->perf)) {
 		event->perf = NULL;
 	} else if (event->enabled) {
-		pvperf_overflow_arm(event, 0);
+		pvperf_overflow_arm(event, left);
+		event->ran = event_clock(event);
 		perf_event_enable(event->perf);
+		event->base.time_enabled += local_clock() - event->synced;
 	}
 	event_sync(event);
 }
 
 void pvperf_event_rebind(struct pvperf_event *event)
 {
+	u64 left = event_stop(event);
+
 	event_rebase(event);
-	event_renew(event);
+	event_renew(event, left);
 }
 
 void pvperf_event_reopen(struct pvperf_event *event)
 {
-	event_sync(event);
+	u64 left = event_stop(event);
+
+	event_sync_as(event, event->sync.state);
 	event->base = event->sync;
-	event_renew(event);
+	event_renew(event, left);
 }
 
 struct pvperf_event *pvperf_event_find(struct pvperf_vcpu *vcpu, s32 id)
@@ -378,6 +406,9 @@ struct pvperf_event *pvperf_event_find(struct pvperf_vcpu *vcpu, s32 id)
 
 	if (id < 0)
 		return ERR_PTR(-KVM_ENOENT);
+	event = vcpu->recent[(u32)id % PVPERF_VCPU_RECENT];
+	if (event && event->id == id)
+		return event;
 	rcu_read_lock();
 	event = xa_load(&vcpu->vm->ids, id);
 	if (!event)

@@ -23,18 +23,18 @@ struct pvperf_event {
 	s32 id;
 	bool full;			/* 64 bytes of memory, not 16 */
 	bool enabled;			/* by the guest */
+	bool raised;			/* .period is above the guest's wish */
 	struct guest_perf_attr attr;	/* our copy, checked */
 	struct perf_event *perf;	/* NULL: could not be made again */
 	struct pvperf_page *page;
 	struct guest_perf_event *shared;	/* in .page */
 	struct pvperf_event_sync sync;	/* what .shared was told last */
 	struct pvperf_event_sync base;	/* of earlier threads' perf_events */
-	u64 synced;			/* when, by ktime_get_ns() ... */
+	u64 synced;			/* when, by local_clock() ... */
 	u64 ran;			/* ... and by the thread's own time */
 	u32 sequence;
 	/* the overflow handler's own: see overflow.c */
 	u64 period;
-	bool raised;			/* .period is above the guest's wish */
 	unsigned long tick;
 	u32 in_tick;
 	u32 stretch;			/* doublings of .period */

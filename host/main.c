@@ -7,6 +7,7 @@
 
 #include <linux/kvm_host.h>
 #include <linux/module.h>
+#include "../compat/count.h"
 #include "caps.h"
 #include "door.h"
 #include "stats.h"
@@ -29,6 +30,7 @@ static int __init pvperf_host_init(void)
 	ret = pvperf_caps_init();
 	if (ret)
 		return ret;
+	pvperf_compat_count_init();
 	ret = pvperf_door_watch();
 	if (ret)
 		return ret;

@@ -86,6 +86,7 @@ static void vcpu_rebind(struct pvperf_vcpu *vcpu)
 void pvperf_vcpu_enter(struct pvperf_vcpu *vcpu)
 {
 	mutex_lock(&vcpu->lock);
+	vcpu->now.ctx = NULL;
 	if (unlikely(READ_ONCE(vcpu->dead))) {
 		pvperf_vcpu_clear(vcpu, PVPERF_END_SILENT);
 		WRITE_ONCE(vcpu->dead, false);

@@ -18,8 +18,10 @@
 #include <linux/mutex.h>
 #include <linux/types.h>
 #include <linux/workqueue.h>
+#include "../compat/count.h"
 
 struct kvm_vcpu;
+struct pvperf_event;
 struct pvperf_page;
 struct pvperf_vm;
 struct task_struct;
@@ -31,6 +33,9 @@ enum pvperf_end {
 	PVPERF_END_SILENT,	/* the memory may be another's: nothing */
 };
 
+/* A guest that numbers its events one after the other has each found at once. */
+#define PVPERF_VCPU_RECENT	64
+
 struct pvperf_vcpu {
 	struct pvperf_vm *vm;
 	struct kvm_vcpu *kvcpu;
@@ -39,9 +44,11 @@ struct pvperf_vcpu {
 	struct task_struct *task;	/* the events' thread, referenced */
 	struct list_head events;
 	u32 nr_events;
+	struct pvperf_event *recent[PVPERF_VCPU_RECENT];	/* by id */
 	struct pvperf_page *page;	/* attached, or NULL */
 	struct guest_perf_page *head;	/* in .page */
 	u64 page_addr;			/* guest-physical */
+	struct pvperf_compat_now now;	/* of the call that is under way */
 	u32 nmis;
 	unsigned long tick;		/* the overflow handler's own */
 	u32 in_tick;

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef _PVPERF_COMPAT_COUNT_H
+#define _PVPERF_COMPAT_COUNT_H
+
+#include <linux/perf_event.h>
+
+/* Process context, at load. Without it reading works, and costs more. */
+void pvperf_compat_count_init(void);
+
+/* A context's time, which is dear, for all reads of one call. Begins as zeroes. */
+struct pvperf_compat_now {
+	const struct perf_event_context *ctx;
+	u64 time;
+};
+
+/* Process context. The count of @event, and its times. */
+u64 pvperf_compat_count(struct perf_event *event, struct pvperf_compat_now *now,
+			u64 *enabled, u64 *running);
+
+#endif /* _PVPERF_COMPAT_COUNT_H */
