@@ -6,8 +6,10 @@
  * has done when the queued operations are done; a result that says otherwise
  * corrects them.
  */
+#include <linux/bitops.h>
 #include <linux/hardirq.h>
 #include <linux/lockdep.h>
+#include <linux/sched/clock.h>
 #include "batch.h"
 #include "caps.h"
 #include "cpu.h"
@@ -82,6 +84,7 @@ static void pvperf_batch_send(struct pvperf_cpu *cpu)
 		return;
 	cpu->queued = 0;
 	done = cpu->lost ? 0 : pvperf_call_batch(__pa(page->batch), n);
+	cpu->now = local_clock();
 	for (i = 0; i < done && i < n; i++)
 		pvperf_batch_result(cpu, &page->batch[i]);
 	if (done != n)
@@ -101,6 +104,32 @@ static void pvperf_batch_add(struct pvperf_cpu *cpu, u32 op, int s, u64 arg)
 	};
 }
 
+/*
+ * A counter that has lost its event may go on, and is told apart by differences:
+ * two READs cost the host far less than a DISABLE and an ENABLE, and a task that
+ * has just left often is soon back. Not with samples, nor where the host has not
+ * enough counters for that and what is wanted; and for some seconds only.
+ */
+static bool pvperf_batch_runs_on(struct pvperf_cpu *cpu, const struct pvperf_slot *slot)
+{
+	return slot->leaving && !slot->event && !slot->close &&
+	       !slot->key.sampling && slot->key.type != KVM_PERF_TYPE_SOFTWARE &&
+	       cpu->hardware + hweight_long(cpu->idling) < pvperf_caps.counters;
+}
+
+/* What has come goes first; what is stopped here is stopped without a READ. */
+static void pvperf_batch_make_room(struct pvperf_cpu *cpu)
+{
+	int s, excess = cpu->hardware + hweight_long(cpu->idling) - pvperf_caps.counters;
+	unsigned long idling = cpu->idling;
+
+	for_each_set_bit(s, &idling, PVPERF_SLOTS) {
+		if (excess-- <= 0)
+			break;
+		set_bit(s, &cpu->dirty);
+	}
+}
+
 /* The steps, in the order that lets one slot need several of them. */
 
 static void pvperf_batch_disable(struct pvperf_cpu *cpu, int s)
@@ -111,6 +140,12 @@ static void pvperf_batch_disable(struct pvperf_cpu *cpu, int s)
 		return;
 	if (pvperf_event_wanted(slot) && !slot->close && !slot->rearm)
 		return;
+	if (pvperf_batch_runs_on(cpu, slot)) {
+		__set_bit(s, &cpu->idling);
+		set_bit(s, &cpu->reading);
+		return;
+	}
+	__clear_bit(s, &cpu->idling);
 	slot->rearm = false;
 	slot->on = false;
 	pvperf_batch_add(cpu, KVM_PERF_OP_DISABLE, s, 0);
@@ -177,8 +212,23 @@ static void pvperf_batch_read(struct pvperf_cpu *cpu, int s)
 		pvperf_batch_add(cpu, KVM_PERF_OP_READ, s, 0);
 }
 
-static void pvperf_batch_each(struct pvperf_cpu *cpu, unsigned long slots,
-			      void (*step)(struct pvperf_cpu *cpu, int s))
+/* All that gives something back comes before what asks for something. */
+
+static void pvperf_batch_end(struct pvperf_cpu *cpu, int s)
+{
+	pvperf_batch_disable(cpu, s);
+	pvperf_batch_close(cpu, s);
+}
+
+static void pvperf_batch_begin(struct pvperf_cpu *cpu, int s)
+{
+	pvperf_batch_open(cpu, s);
+	pvperf_batch_enable(cpu, s);
+}
+
+static __always_inline void
+pvperf_batch_each(struct pvperf_cpu *cpu, unsigned long slots,
+		  void (*step)(struct pvperf_cpu *cpu, int s))
 {
 	int s;
 
@@ -188,14 +238,15 @@ static void pvperf_batch_each(struct pvperf_cpu *cpu, unsigned long slots,
 
 static void pvperf_batch_reconcile(struct pvperf_cpu *cpu)
 {
-	unsigned long dirty = xchg(&cpu->dirty, 0);
-	unsigned long reading = cpu->reading;
+	unsigned long dirty, reading;
 
+	if (cpu->idling)
+		pvperf_batch_make_room(cpu);
+	dirty = xchg(&cpu->dirty, 0);
+	pvperf_batch_each(cpu, dirty, pvperf_batch_end);
+	pvperf_batch_each(cpu, dirty, pvperf_batch_begin);
+	reading = cpu->reading;
 	cpu->reading = 0;
-	pvperf_batch_each(cpu, dirty, pvperf_batch_disable);
-	pvperf_batch_each(cpu, dirty, pvperf_batch_close);
-	pvperf_batch_each(cpu, dirty, pvperf_batch_open);
-	pvperf_batch_each(cpu, dirty, pvperf_batch_enable);
 	pvperf_batch_each(cpu, reading, pvperf_batch_read);
 	pvperf_batch_send(cpu);
 }
@@ -217,12 +268,19 @@ static void pvperf_batch_settle(struct pvperf_cpu *cpu)
 		pvperf_event_left(cpu, &cpu->slot[s]);
 }
 
+/* As at most brackets: a switch between two tasks of one perf stat makes four. */
+static bool pvperf_batch_nothing(const struct pvperf_cpu *cpu)
+{
+	return !(READ_ONCE(cpu->dirty) | cpu->reading | cpu->leaving) &&
+	       cpu->attached && !pvperf_cpu_gone(cpu);
+}
+
 void pvperf_batch_flush(struct pvperf_cpu *cpu)
 {
 	int tries = 2;
 
 	lockdep_assert_irqs_disabled();
-	if (cpu->busy)
+	if (cpu->busy || pvperf_batch_nothing(cpu))
 		return;
 	cpu->busy = true;
 	/* Twice, as losing the host leaves everything to be done anew. */
@@ -232,8 +290,10 @@ void pvperf_batch_flush(struct pvperf_cpu *cpu)
 			break;
 		pvperf_cpu_forget(cpu);
 	}
-	if (!cpu->attached)
+	if (!cpu->attached) {
+		cpu->now = local_clock();
 		pvperf_batch_each(cpu, cpu->dirty, pvperf_batch_unserved);
+	}
 	pvperf_batch_settle(cpu);
 	cpu->busy = false;
 }

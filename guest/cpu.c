@@ -97,7 +97,9 @@ static void pvperf_cpu_release(struct pvperf_cpu *cpu)
 		pvperf_event_lost(cpu, slot);
 		slot->open = false;
 		slot->on = false;
+		slot->begins = false;
 	}
+	cpu->idling = cpu->stale = 0;
 	cpu->attached = false;
 	cpu->lost = false;
 	pvperf_cpu_soil(cpu);
@@ -107,14 +109,6 @@ void pvperf_cpu_forget(struct pvperf_cpu *cpu)
 {
 	pvperf_cpu_release(cpu);
 	atomic_inc(&pvperf_cpu_losses);
-}
-
-static bool pvperf_cpu_gone(struct pvperf_cpu *cpu)
-{
-	const struct guest_perf_page *page = &cpu->area->page;
-
-	return READ_ONCE(page->state) == KVM_PERF_PAGE_GONE ||
-	       READ_ONCE(page->epoch) != cpu->epoch;
 }
 
 bool pvperf_cpu_serving(struct pvperf_cpu *cpu)
@@ -212,6 +206,18 @@ void pvperf_cpu_resume(void)
 
 /* ------------------------------------------------------------------ watch */
 
+/* What runs on for nobody since the last look has done so long enough. */
+static void pvperf_cpu_stop_stale(struct pvperf_cpu *cpu)
+{
+	unsigned long stale = cpu->stale;
+	int s;
+
+	cpu->idling &= ~stale;
+	cpu->stale = cpu->idling;
+	for_each_set_bit(s, &stale, PVPERF_SLOTS)
+		set_bit(s, &cpu->dirty);
+}
+
 /*
  * An event that only counts, or whose host side has been replaced (migration),
  * makes nobody notice for long; so one of each CPU is read now and then.
@@ -222,6 +228,7 @@ static void pvperf_cpu_check(void *unused)
 	unsigned long on = pvperf_cpu_slots(cpu, pvperf_cpu_slot_on);
 
 	cpu->reading |= on & -on;
+	pvperf_cpu_stop_stale(cpu);
 	/* What the host could not start or open may go now. */
 	pvperf_cpu_soil(cpu);
 	pvperf_batch_flush(cpu);
@@ -238,7 +245,10 @@ static void pvperf_cpu_idle(void *unused)
 /* A look at another CPU's: as good as any moment's. */
 static bool pvperf_cpu_has_used(int nr, void *unused)
 {
-	return pvperf_cpu_slots(per_cpu_ptr(pvperf_cpus, nr), pvperf_cpu_slot_used);
+	struct pvperf_cpu *cpu = per_cpu_ptr(pvperf_cpus, nr);
+
+	return READ_ONCE(cpu->idling) ||
+	       pvperf_cpu_slots(cpu, pvperf_cpu_slot_used);
 }
 
 static bool pvperf_cpu_has_open(int nr, void *unused)

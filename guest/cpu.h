@@ -44,9 +44,12 @@ struct pvperf_cpu {
 	unsigned long dirty;	/* slots whose event may want what isn't so; NMI */
 	unsigned long reading;	/* slots to READ in the next flush */
 	unsigned long leaving;	/* slots with .leaving */
+	unsigned long idling;	/* slots without an event that are on ... */
+	unsigned long stale;	/* ... and were so at the last look, too */
 	int hardware;		/* hardware events that are in slots */
 
 	u32 queued;		/* operations in the page's batch */
+	u64 now;		/* when the last batch was done; local_clock() */
 	u32 nmis;		/* page.nmis that the handler has seen */
 	bool late;		/* ... before they came, one of them */
 	unsigned long late_until;	/* jiffies */
@@ -74,6 +77,15 @@ static inline s32 pvperf_cpu_id(struct pvperf_cpu *cpu,
 				const struct pvperf_slot *slot)
 {
 	return smp_processor_id() * PVPERF_SLOTS + (slot - cpu->slot);
+}
+
+/* What the host says when it leaves, or what a new one does. */
+static inline bool pvperf_cpu_gone(const struct pvperf_cpu *cpu)
+{
+	const struct guest_perf_page *page = &cpu->area->page;
+
+	return READ_ONCE(page->state) == KVM_PERF_PAGE_GONE ||
+	       READ_ONCE(page->epoch) != cpu->epoch;
 }
 
 /* Process context. */

@@ -26,16 +26,19 @@
 
 void pvperf_event_fold(struct perf_event *event, const struct guest_perf_event *ev)
 {
+	struct pvperf_event *p = pvperf_event_of(event);
 	struct hw_perf_event *hw = &event->hw;
 	u64 before, now;
 
+	if (p->slot && READ_ONCE(p->slot->begins))
+		return;
 	/* An NMI may do the same meanwhile; then it has done so for us. */
 	do {
 		before = local64_read(&hw->prev_count);
 		now = READ_ONCE(ev->count);
 	} while (local64_cmpxchg(&hw->prev_count, before, now) != before);
 	local64_add(now - before, &event->count);
-	local64_add(now - before, &pvperf_event_of(event)->since);
+	local64_add(now - before, &p->since);
 }
 
 void pvperf_event_lose_samples(struct perf_event *event, u32 n)
@@ -73,6 +76,7 @@ void pvperf_event_restart(struct pvperf_cpu *cpu, struct pvperf_slot *slot)
 	struct pvperf_event *p;
 
 	memset(ev, 0, sizeof(*ev));
+	slot->begins = false;
 	if (!event)
 		return;
 	local64_set(&event->hw.prev_count, 0);
@@ -95,7 +99,26 @@ void pvperf_event_served(struct pvperf_cpu *cpu, struct pvperf_slot *slot)
 {
 	if (slot->event)
 		pvperf_time_book(pvperf_event_of(slot->event),
-				 pvperf_cpu_event(cpu, slot), PVPERF_SERVED);
+				 pvperf_cpu_event(cpu, slot), PVPERF_SERVED,
+				 cpu->now);
+}
+
+/* A count begins anew at what the host event has. */
+static void pvperf_event_begin(struct pvperf_cpu *cpu, struct perf_event *event,
+			       struct pvperf_slot *slot, enum pvperf_served served,
+			       u64 now)
+{
+	struct pvperf_event *p = pvperf_event_of(event);
+	struct pvperf_event_sync s;
+
+	pvperf_page_event_read(pvperf_cpu_event(cpu, slot), &s);
+	local64_set(&event->hw.prev_count, s.count);
+	p->clock = p->heard = p->paced_at = now;
+	p->paced = s.count;
+	p->paced_running = s.time_running;
+	p->enabled = s.time_enabled;
+	p->running = s.time_running;
+	p->served = served;
 }
 
 static void pvperf_event_update(struct pvperf_cpu *cpu, struct pvperf_slot *slot,
@@ -103,18 +126,27 @@ static void pvperf_event_update(struct pvperf_cpu *cpu, struct pvperf_slot *slot
 {
 	const struct guest_perf_event *ev = pvperf_cpu_event(cpu, slot);
 	struct perf_event *event = pvperf_event_owner(slot);
+	struct pvperf_event *p;
 
 	if (!event)
 		return;
+	if (slot->begins) {
+		pvperf_event_begin(cpu, event, slot, next, cpu->now);
+		WRITE_ONCE(slot->begins, false);
+		return;
+	}
+	p = pvperf_event_of(event);
 	pvperf_event_fold(event, ev);
-	pvperf_event_heard(pvperf_event_of(event), true);
-	pvperf_time_book(pvperf_event_of(event), ev, next);
+	p->heard = cpu->now;
+	p->synced = true;
+	pvperf_time_book(p, ev, next, cpu->now);
 }
 
 void pvperf_event_synced(struct pvperf_cpu *cpu, struct pvperf_slot *slot)
 {
-	pvperf_event_update(cpu, slot, PVPERF_SERVED);
+	pvperf_event_update(cpu, slot, slot->event ? PVPERF_SERVED : PVPERF_NOT_WANTED);
 }
+
 
 void pvperf_event_disabled(struct pvperf_cpu *cpu, struct pvperf_slot *slot)
 {
@@ -129,7 +161,8 @@ void pvperf_event_unserved(struct pvperf_cpu *cpu, struct pvperf_slot *slot)
 		pvperf_time_book(pvperf_event_of(event),
 				 pvperf_cpu_event(cpu, slot),
 				 pvperf_event_wanted(slot) ? PVPERF_UNSERVED :
-							     PVPERF_NOT_WANTED);
+							     PVPERF_NOT_WANTED,
+				 cpu->now);
 }
 
 void pvperf_event_lost(struct pvperf_cpu *cpu, struct pvperf_slot *slot)
@@ -142,13 +175,17 @@ void pvperf_event_lost(struct pvperf_cpu *cpu, struct pvperf_slot *slot)
 	pvperf_event_fold(event, ev);
 	pvperf_event_lose_samples(event, pvperf_page_overflows_take(ev));
 	if (pvperf_event_of(event)->served == PVPERF_SERVED)
-		pvperf_time_book(pvperf_event_of(event), ev, PVPERF_UNSERVED);
+		pvperf_time_book(pvperf_event_of(event), ev, PVPERF_UNSERVED,
+				 local_clock());
 }
 
 void pvperf_event_leaves(struct pvperf_cpu *cpu, struct pvperf_slot *slot)
 {
-	pvperf_time_book(pvperf_event_of(slot->leaving),
-			 pvperf_cpu_event(cpu, slot), PVPERF_NOT_WANTED);
+	struct pvperf_event *p = pvperf_event_of(slot->leaving);
+
+	if (p->served != PVPERF_NOT_WANTED)
+		pvperf_time_book(p, pvperf_cpu_event(cpu, slot), PVPERF_NOT_WANTED,
+				 local_clock());
 }
 
 void pvperf_event_left(struct pvperf_cpu *cpu, struct pvperf_slot *slot)
@@ -236,25 +273,21 @@ static bool pvperf_event_excess(struct pvperf_cpu *cpu, struct perf_event *event
 	       cpu->hardware >= pvperf_caps.counters;
 }
 
-/* A count begins anew at what the idle host event has. */
+/* If the host counts already, for nobody, it is to say from where. */
 static void pvperf_event_arrive(struct pvperf_cpu *cpu, struct perf_event *event,
 				struct pvperf_slot *slot)
 {
-	struct guest_perf_event *ev = pvperf_cpu_event(cpu, slot);
 	struct pvperf_event *p = pvperf_event_of(event);
-	struct pvperf_event_sync s;
 
-	pvperf_page_event_read(ev, &s);
-	local64_set(&event->hw.prev_count, s.count);
-	p->clock = p->heard = p->paced_at = local_clock();
-	p->paced = s.count;
-	p->paced_running = s.time_running;
 	p->added = event->tstamp;
-	p->enabled = s.time_enabled;
-	p->running = s.time_running;
 	p->lost = p->taken = p->shown = 0;
 	p->ran = p->frozen = false;
 	p->served = PVPERF_NOT_WANTED;
+	WRITE_ONCE(slot->begins, slot->on && !slot->close);
+	if (slot->begins)
+		set_bit(slot - cpu->slot, &cpu->reading);
+	else
+		pvperf_event_begin(cpu, event, slot, PVPERF_NOT_WANTED, local_clock());
 }
 
 /* Back in the same bracket, to the same slot: it has never left. */
@@ -264,11 +297,25 @@ static void pvperf_event_stay(struct pvperf_cpu *cpu, struct pvperf_slot *slot)
 	WRITE_ONCE(slot->leaving, NULL);
 }
 
+static void pvperf_event_settle(struct pvperf_cpu *cpu, struct perf_event *event, int s)
+{
+	struct pvperf_event *p = pvperf_event_of(event);
+	struct pvperf_slot *slot = &cpu->slot[s];
+
+	pvperf_slot_claim(cpu, s, &p->key);
+	if (slot->leaving == event)
+		pvperf_event_stay(cpu, slot);
+	else
+		pvperf_event_arrive(cpu, event, slot);
+	p->slot = slot;
+	p->last = s;
+	WRITE_ONCE(slot->event, event);
+}
+
 int pvperf_event_add(struct perf_event *event, int flags)
 {
 	struct pvperf_event *p = pvperf_event_of(event);
 	struct pvperf_cpu *cpu = pvperf_cpu_this();
-	struct pvperf_slot *slot;
 	int s;
 
 	lockdep_assert_irqs_disabled();
@@ -276,17 +323,10 @@ int pvperf_event_add(struct perf_event *event, int flags)
 	if (!p->nowhere) {
 		if (!cpu->online || pvperf_event_excess(cpu, event))
 			return -EAGAIN;
-		s = pvperf_slot_find(cpu, &p->key, event);
+		s = pvperf_slot_find(cpu, &p->key, event, p->last);
 		if (s < 0)
 			return -EAGAIN;
-		slot = &cpu->slot[s];
-		if (slot->leaving == event)
-			pvperf_event_stay(cpu, slot);
-		else
-			pvperf_event_arrive(cpu, event, slot);
-		pvperf_slot_claim(cpu, s, &p->key);
-		p->slot = slot;
-		WRITE_ONCE(slot->event, event);
+		pvperf_event_settle(cpu, event, s);
 		cpu->hardware += p->hardware;
 		__set_bit(s, &cpu->coming);
 		cpu->pinned |= event->group_leader->attr.pinned;
@@ -385,7 +425,8 @@ void pvperf_event_read_all(struct pvperf_cpu *cpu)
 		if (event)
 			pvperf_time_book(pvperf_event_of(event),
 					 pvperf_cpu_event(cpu, &cpu->slot[s]),
-					 pvperf_event_of(event)->served);
+					 pvperf_event_of(event)->served,
+					 local_clock());
 	}
 	for_each_set_bit(s, &reading, PVPERF_SLOTS)
 		if (cpu->slot[s].event)

@@ -23,6 +23,7 @@ enum pvperf_served {
 struct pvperf_event {
 	struct pvperf_key key;
 	struct pvperf_slot *slot;	/* while it is added */
+	int last;		/* number of the slot it had last, of any CPU's */
 	bool hardware;		/* needs a counter of the host's */
 	bool nowhere;		/* of a nested guest: always 0 */
 	local64_t since;	/* counted since the last sample */
@@ -106,7 +107,7 @@ bool pvperf_event_wanted(const struct pvperf_slot *slot);
 /* The host event is about to be opened, its count starts at 0. */
 void pvperf_event_restart(struct pvperf_cpu *cpu, struct pvperf_slot *slot);
 
-/* It was enabled, disabled, read, could not be opened or enabled. */
+/* It was enabled, disabled, read (and may leave), could not be opened or enabled. */
 void pvperf_event_served(struct pvperf_cpu *cpu, struct pvperf_slot *slot);
 void pvperf_event_disabled(struct pvperf_cpu *cpu, struct pvperf_slot *slot);
 void pvperf_event_synced(struct pvperf_cpu *cpu, struct pvperf_slot *slot);

@@ -191,14 +191,21 @@ static int pvperf_pmu_check_period(struct perf_event *event, u64 period)
 	return -EINVAL;
 }
 
-/* What core starts with, 1, would cost an exit for each of the first events. */
+/*
+ * What core starts with, 1, would cost an exit for each of the first events. What
+ * a CPU that never waits would need makes a program of a few milliseconds, and
+ * the children that begin with it, too short for a sample.
+ */
+#define PVPERF_PMU_FIRST	8	/* times as often */
+
 static void pvperf_pmu_first_period(struct perf_event *event)
 {
 	struct hw_perf_event *hw = &event->hw;
 
 	if (pvperf_event_is_freq(event))
 		hw->sample_period = max(pvperf_period_min(event),
-					1000ULL * tsc_khz / event->attr.sample_freq);
+					1000ULL * tsc_khz / PVPERF_PMU_FIRST /
+					event->attr.sample_freq);
 	hw->last_period = hw->sample_period;
 	local64_set(&hw->period_left, 0);
 }

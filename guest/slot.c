@@ -43,10 +43,13 @@ static int pvperf_slot_fit(const struct pvperf_slot *slot,
 }
 
 int pvperf_slot_find(struct pvperf_cpu *cpu, const struct pvperf_key *key,
-		     struct perf_event *event)
+		     struct perf_event *event, int last)
 {
 	int s, fit, best = -1, best_fit = 0;
 
+	/* Nearly always, and a search costs more than all the rest. */
+	if (last < pvperf_caps.events && pvperf_slot_fit(&cpu->slot[last], key, event) >= 3)
+		return last;
 	for (s = 0; s < pvperf_caps.events; s++) {
 		fit = pvperf_slot_fit(&cpu->slot[s], key, event);
 		if (fit > best_fit) {
@@ -61,6 +64,8 @@ void pvperf_slot_claim(struct pvperf_cpu *cpu, int s, const struct pvperf_key *k
 {
 	struct pvperf_slot *slot = &cpu->slot[s];
 
+	__clear_bit(s, &cpu->idling);
+	__clear_bit(s, &cpu->stale);
 	if (slot->open && !pvperf_key_equal(&slot->key, key))
 		slot->close = true;
 	slot->key = *key;
@@ -88,7 +93,7 @@ static int pvperf_slot_try_here(struct pvperf_cpu *cpu, const struct pvperf_key 
 	for (s = 0; s < PVPERF_SLOTS; s++)
 		if (cpu->slot[s].open && pvperf_key_equal(&cpu->slot[s].key, key))
 			return 0;
-	s = cpu->online ? pvperf_slot_find(cpu, key, NULL) : -1;
+	s = cpu->online ? pvperf_slot_find(cpu, key, NULL, 0) : -1;
 	if (s < 0)
 		return 0;
 	slot = &cpu->slot[s];

@@ -29,7 +29,8 @@ struct pvperf_slot {
 	u64 armed;	/* the sampling period that runs at the host */
 	int error;	/* of the last OPEN */
 	bool open;	/* the host has it */
-	bool on;	/* the host counts */
+	bool on;	/* the host counts, for nobody if there's no event */
+	bool begins;	/* on when .event came: its count begins at a READ */
 	bool rearm;	/* start the period anew */
 	bool halted;	/* throttled: no samples, though the host counts on */
 	bool close;	/* for another key, or for good */
@@ -40,9 +41,9 @@ bool pvperf_key_equal(const struct pvperf_key *a, const struct pvperf_key *b);
 
 /* All with IRQs off, on @cpu. */
 
-/* A slot that @event can have now, or -1. */
+/* A slot that @event can have now, or -1. @last: the one that it had last. */
 int pvperf_slot_find(struct pvperf_cpu *cpu, const struct pvperf_key *key,
-		     struct perf_event *event);
+		     struct perf_event *event, int last);
 /* Gives slot @s to @key, and whatever it still held back to the host. */
 void pvperf_slot_claim(struct pvperf_cpu *cpu, int s, const struct pvperf_key *key);
 /* Marks all that nobody uses to be closed at the next flush. */

@@ -25,14 +25,14 @@ static u64 pvperf_time_loss(const struct pvperf_event *p, u64 time, u64 enabled,
 		span = min(time, max(enabled, p->heard > p->clock ?
 					      p->heard - p->clock : 0));
 	/* A share of guest time, as the host's stands still in steal. */
-	return time - span + (enabled ?
+	return time - span + (enabled > running ?
 		mul_u64_u64_div_u64(span, enabled - running, enabled) : 0);
 }
 
 void pvperf_time_book(struct pvperf_event *p, const struct guest_perf_event *ev,
-		      enum pvperf_served next)
+		      enum pvperf_served next, u64 now)
 {
-	u64 now = local_clock(), time = now - p->clock, lost, enabled, running;
+	u64 time = now - p->clock, lost, enabled, running;
 	struct pvperf_event_sync s;
 
 	pvperf_page_event_read(ev, &s);

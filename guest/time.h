@@ -6,9 +6,9 @@
 
 /* Both with IRQs off, on the event's CPU, not in NMI. */
 
-/* Books the time since the last booking; from now on it is @next. */
+/* Books the time since the last booking; from @now, a local_clock(), it is @next. */
 void pvperf_time_book(struct pvperf_event *p, const struct guest_perf_event *ev,
-		      enum pvperf_served next);
+		      enum pvperf_served next, u64 now);
 
 /* Takes from the event what it has lost. ctx->lock is held. */
 void pvperf_time_take_lost(struct perf_event *event);

@@ -1,0 +1,61 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+# A count that has left its counter leaves it running at the host, for the next one
+# that wants it. What others did meanwhile is nobody's; and it ends.
+. ./lib.sh
+
+want=20000004
+vms=/sys/kernel/debug/pvperf/vms
+u6=cycles:u,instructions:u,branches:u,branch-misses:u,cache-references:u,cache-misses:u
+all6=cycles,instructions,branches,branch-misses,cache-references,cache-misses
+
+perf stat -x, -o /tmp/a -e instructions:u true
+grep -q '^[1-9]' /tmp/a || tap_skip_all "perf counts nothing here"
+
+# value FILE EVENT: the count, if it was there all the time
+value() { awk -F, -v e="$2" '$3 == e && $5 == "100.00" { print $1 }' "$1"; }
+
+exact() { # NAME FILE
+	n=$(value "$2" instructions:u)
+	within "${n:-0}" $want 0.01 && [ "$n" = "$(value "$2" cycles:u)" ]
+	tap $? "$1" "$(tail -n +3 "$2" | tr '\n' ' ')"
+}
+
+calls() { host "sed -n 's/^calls //p' $totals"; }
+
+(while :; do :; done) &
+spinner=$!
+before=$(calls)
+perf stat -x, -o /tmp/a -e $u6 ./loop20m
+made=$(($(calls) - before))
+kill $spinner
+exact "beside a task that nobody counts" /tmp/a
+[ $made -gt 8 ]
+tap $? "which took its turns" "$made calls"
+
+perf stat -x, -o /tmp/b -e $u6 ./loop20m &
+perf stat -x, -o /tmp/a -e $u6 ./loop20m
+wait
+exact "beside one that counts the same" /tmp/a
+exact "and that one, too" /tmp/b
+
+perf stat -x, -o /tmp/b -e $all6 ./loop20m &
+perf stat -x, -o /tmp/a -e $u6 ./loop20m
+wait
+exact "beside one that counts something else" /tmp/a
+n=$(value /tmp/b instructions)
+[ "${n:-0}" -ge $want ] && [ "$n" = "$(value /tmp/b cycles)" ]
+tap $? "and that one, too" "$(tail -n +3 /tmp/b | tr '\n' ' ')"
+
+counting() { host "grep -c state=counting $vms"; }
+perf stat -o /tmp/a -e instructions:u sleep 4 &
+sleep 0.5
+n=$(counting)
+[ "$n" -gt 0 ]
+tap $? "a counter runs on" "$n"
+sleep 3
+n=$(counting)
+[ "$n" -eq 0 ]
+tap $? "not for ever" "$n"
+wait
+tap_end
