@@ -15,6 +15,7 @@ help:
 	@echo 'make unit       the unit tests (tools/testing/unit)'
 	@echo 'make selftests  the selftests, in the lab: all on 6.12, some on each other kernel'
 	@echo 'make packaging  pvperf, DKMS and the Debian packages, in every suite (tools/testing/packaging)'
+	@echo 'make bench      what counting costs, in instructions, and what KVM vPMUs cost'
 	@echo 'make accuracy   counts in a guest against the host and KVM vPMU; Documentation/accuracy.md'
 	@echo 'make clean      remove what was built, but not QEMU and the roots'
 	@echo 'make distclean  remove build/'
@@ -45,12 +46,15 @@ packaging:
 accuracy:
 	@$(LAB)/accuracy --write
 
+bench:
+	@tools/testing/bench/bench --write
+
 clean:
-	@rm -rf build/modules build/logs build/tmp build/selftests build/unit build/packaging build/pvperf
+	@rm -rf build/bench build/modules build/logs build/tmp build/selftests build/unit build/packaging build/pvperf
 	@for r in build/roots/*/src; do rm -rf "$$r"; done
 	@if [ -e tools/testing/unit/Makefile ]; then $(MAKE) -s -C tools/testing/unit clean; fi
 
 distclean: clean
 	@rm -rf build
 
-.PHONY: help setup modules demo check check-all checks unit selftests packaging accuracy clean distclean
+.PHONY: help setup modules demo check check-all checks unit selftests packaging accuracy bench clean distclean

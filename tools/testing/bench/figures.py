@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: GPL-2.0
+"""From the marks that a boot leaves to figures.
+
+A mark is what QEMU has counted so far; a row's work is what lies between two of
+them. Rows are done with a little and with much work: a ratio is of the difference,
+without what a program needs to start and to end.
+"""
+
+import re
+import statistics
+
+MARK = re.compile(r'QM (\S+)\.(\d+)\.(\d+)\.([ab]) (.*)')
+FIGURES = {'total': 'total', 'host': 'host', 'guest': 'guest', 'exits': 'vmexits', 'calls': 'x081'}
+
+
+def works(lines):
+    """{row: {amount of work: [what it took, once per repeat]}}; the warm-up is left out."""
+    marks = {}
+    for line in lines:
+        m = MARK.match(line.strip())
+        if m:
+            values = {k: int(v) for k, v in (f.split('=') for f in m[5].split())}
+            marks.setdefault((m[1], int(m[2]), int(m[3])), {})[m[4]] = values
+    rows = {}
+    for (row, amount, repeat), ends in marks.items():
+        # "open" has no warm-up: each of its repeats is another event.
+        if len(ends) == 2 and (repeat or row.startswith('open')):
+            took = {f: ends['b'].get(k, 0) - ends['a'].get(k, 0) for f, k in FIGURES.items()}
+            rows.setdefault(row, {}).setdefault(amount, []).append(took)
+    return rows
+
+
+def middle(repeats, figure):
+    return statistics.median_low(sorted(r[figure] for r in repeats))
+
+
+def rows_of(lines):
+    """{row: {figure: number}}, and per unit of work as .per_total and so on."""
+    result = {}
+    for row, amounts in works(lines).items():
+        few, many = min(amounts), max(amounts)
+        result[row] = {f: middle(amounts[many], f) for f in FIGURES}
+        if few != many:
+            for f in FIGURES:
+                more = middle(amounts[many], f) - middle(amounts[few], f)
+                result[row]['per_' + f] = more / (many - few)
+    return result
+
+
+def told(lines):
+    """What a program says of itself: "figure KEY VALUE"."""
+    found = (re.match(r'figure (\S+) (-?\d+(?:\.\d+)?)$', line.strip()) for line in lines)
+    return {m[1]: float(m[2]) if '.' in m[2] else int(m[2]) for m in found if m}
+
+
+def ratios(rows, plain):
+    """Adds each row's ratio to the plain guest, of what a unit of work takes."""
+    for row, r in rows.items():
+        base = plain.get(row, {}).get('per_total')
+        if base:
+            r['ratio'] = r['per_total'] / base

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef BENCH_MARK_H
+#define BENCH_MARK_H
+
+/*
+ * What the emulated PMU itself has counted so far, of all levels, by the lab's
+ * RDPMC backdoor (see ../lab/qemu/pmu.patch), as a line like those of qmark. For
+ * programs that bracket a part of their own, without a process of its own for it.
+ */
+#include <stdint.h>
+#include <stdio.h>
+
+#define MARK_BACKDOOR	0x51500000u
+#define MARK_EXIT	0x1000u		/* + exit code */
+
+struct mark {
+	uint64_t total, host, guest, exits, calls;
+};
+
+static inline uint64_t mark_read(uint32_t index)
+{
+	uint32_t low, high;
+
+	asm volatile("rdpmc" : "=a" (low), "=d" (high)
+			     : "c" (MARK_BACKDOOR | index) : "memory");
+	return (uint64_t)high << 32 | low;
+}
+
+/* The total comes last, or first if @first, to have the readings outside. */
+static inline void mark_take(struct mark *m, int first)
+{
+	if (first)
+		m->total = mark_read(0);
+	m->host = mark_read(1);
+	m->guest = mark_read(2);
+	m->exits = mark_read(6);
+	m->calls = mark_read(MARK_EXIT + 0x81);
+	if (!first)
+		m->total = mark_read(0);
+}
+
+static inline void mark_print(const struct mark *m, const char *label, char end)
+{
+	printf("QM %s.%c total=%llu host=%llu guest=%llu vmexits=%llu x081=%llu\n",
+	       label, end, (unsigned long long)m->total,
+	       (unsigned long long)m->host, (unsigned long long)m->guest,
+	       (unsigned long long)m->exits, (unsigned long long)m->calls);
+}
+
+#endif /* BENCH_MARK_H */

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * opens LABEL: opens counters for itself, each other than those before, and then
+ * all of them again; marks from around each perf_event_open(). LABEL.first.N and
+ * LABEL.again.N: what was opened before may still lie ready at the host.
+ */
+#include <err.h>
+#include <linux/perf_event.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#include "mark.h"
+
+#define KINDS	12	/* six generic events, in user mode and in the kernel */
+
+static const int events[] = {
+	PERF_COUNT_HW_CPU_CYCLES, PERF_COUNT_HW_INSTRUCTIONS,
+	PERF_COUNT_HW_BRANCH_INSTRUCTIONS, PERF_COUNT_HW_BRANCH_MISSES,
+	PERF_COUNT_HW_CACHE_REFERENCES, PERF_COUNT_HW_CACHE_MISSES,
+};
+
+static int counter_open(int n)
+{
+	struct perf_event_attr attr = {
+		.size = sizeof(attr),
+		.type = PERF_TYPE_HARDWARE,
+		.config = events[n % 6],
+		.exclude_kernel = n < 6,
+		.exclude_user = n >= 6,
+	};
+
+	return syscall(SYS_perf_event_open, &attr, 0, -1, -1, 0);
+}
+
+static void measure(const char *label, const char *which, int n)
+{
+	struct mark a, b;
+	char name[64];
+	int fd;
+
+	mark_take(&a, 0);
+	fd = counter_open(n);
+	mark_take(&b, 1);
+	if (fd < 0)
+		err(1, "perf_event_open");
+	close(fd);
+	snprintf(name, sizeof(name), "%s%s.%d", label, which, n);
+	mark_print(&a, name, 'a');
+	mark_print(&b, name, 'b');
+}
+
+int main(int argc, char **argv)
+{
+	int n;
+
+	if (argc != 2)
+		errx(2, "usage: opens LABEL");
+	for (n = 0; n < KINDS; n++)
+		measure(argv[1], ".0", n);
+	for (n = 0; n < KINDS; n++)
+		measure(argv[1], "again.0", n);
+	return 0;
+}

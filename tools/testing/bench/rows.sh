@@ -1,0 +1,105 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+# rows.sh one|four SYSTEM REPEATS [ROW...]: in the guest, does each row's work and leaves
+# marks around it, as "QM ROW.N.REPEAT.a" and ".b": N is how much work it is (round
+# trips, seconds), so that the part that is always the same can be taken off.
+# Each row is done once more, first, to warm up; that is repeat 0.
+
+where=$1 system=$2 repeats=$3
+shift 3
+only=$*
+e1=instructions
+e2=cycles,$e1
+e4=$e2,branches,branch-misses
+e6=$e4,cache-references,cache-misses
+[ "$system" != plain ] || without=1
+
+# tool COMMAND... : what measures; nothing does in a plain guest
+tool() {
+	if [ -n "$without" ]; then
+		while [ "$1" != -- ]; do shift; done
+		shift
+	fi
+	"$@" > /tmp/tool 2>&1 || { echo "rows: failed: $*"; cat /tmp/tool; }
+}
+
+# work LABEL COMMAND...: a script that does it between two marks
+work() {
+	printf '#!/bin/sh\nqmark %s.a > /tmp/a\n%s > /dev/null\nqmark %s.b > /tmp/b\n' \
+		"$1" "$2" "$1" > /tmp/work
+	chmod +x /tmp/work
+}
+
+marks() { cat /tmp/a /tmp/b; }
+
+# pipe ROW COMMAND...: the tool around perf's own benchmark
+pipe() {
+	local row=$1 n r=0
+	shift
+	while [ $r -le "$repeats" ]; do
+		for n in 200 2000; do
+			work "$row.$n.$r" "perf bench sched pipe -l $n"
+			tool "$@" -- /tmp/work
+			marks
+		done
+		r=$((r + 1))
+	done
+}
+
+# The tool watches one of the two processes only.
+half() {
+	local n r=0
+	while [ $r -le "$repeats" ]; do
+		for n in 200 2000; do
+			rm -f /tmp/go /tmp/pid
+			mkfifo /tmp/go
+			/t/pipe "half.stat6.$n.$r" $n /tmp/go > /tmp/pid &
+			usleep 50000
+			[ -n "$without" ] ||
+				perf stat -e $e6 -o /tmp/stat -p "$(head -1 /tmp/pid)" &
+			usleep 300000
+			: > /tmp/go
+			wait
+			grep QM /tmp/pid
+			[ -n "$without" ] || ! grep -q 'not ' /tmp/stat || cat /tmp/stat
+		done
+		r=$((r + 1))
+	done
+}
+
+# seconds ROW COMMAND...: the tool while nothing goes on
+seconds() {
+	local row=$1 n r=0
+	shift
+	while [ $r -le "$repeats" ]; do
+		for n in 1 2; do
+			work "$row.$n.$r" "sleep $n"
+			tool "$@" -- /tmp/work
+			marks
+		done
+		r=$((r + 1))
+	done
+}
+
+# row NAME FUNCTION...: if it is wanted
+row() {
+	local o
+	for o in ${only:-$1}; do
+		case $1 in "$o"*) shift; "$@"; return;; esac
+	done
+}
+
+case $where in
+one)
+	row idle seconds idle env
+	row pipe.stat1 pipe pipe.stat1 perf stat -o /tmp/stat -e $e1
+	row pipe.stat2 pipe pipe.stat2 perf stat -o /tmp/stat -e $e2
+	row pipe.stat4 pipe pipe.stat4 perf stat -o /tmp/stat -e $e4
+	row pipe.stat6 pipe pipe.stat6 perf stat -o /tmp/stat -e $e6
+	row pipe.record6 pipe pipe.record6 perf record -F 1000 -a -e $e6 -o /tmp/data
+	row half.stat6 half
+	[ -n "$without" ] || row open /t/opens open;;
+four)
+	row interval.stat6 seconds interval.stat6 \
+		perf stat -a -I 100 -e $e6 -o /tmp/stat;;
+esac
