@@ -2,11 +2,11 @@
 /*
  * What the host module wants to read of a perf_event, the cheapest way that perf
  * has. What perf exports takes a mutex, calls a function by way of a CPU's queue
- * of functions, and holds the context's lock: six times what is needed by the
- * thread that the event is bound to, as it reads it. That is what
- * perf_event_read_local() is for, which no kernel exports. It refuses what is
- * not the caller's own.
+ * of functions, and holds the context's lock, none of which the thread that the
+ * event is bound to needs. For that there is perf_event_read_local(), which no
+ * kernel exports. It refuses what is not the caller's own.
  */
+#include <linux/perf_event.h>
 #include <linux/sched.h>
 #include <linux/static_call.h>
 #include "count.h"

@@ -2,7 +2,10 @@
 #ifndef _PVPERF_COMPAT_COUNT_H
 #define _PVPERF_COMPAT_COUNT_H
 
-#include <linux/perf_event.h>
+#include <linux/types.h>
+
+struct perf_event;
+struct perf_event_context;
 
 /* Process context, at load. Without it reading works, and costs more. */
 void pvperf_compat_count_init(void);
