@@ -45,7 +45,7 @@ deep=$(perf script -i $data -F ip 2> /dev/null | awk '
 [ "$deep" -gt 10 ]
 tap $? "inherited: with callchains" "$deep"
 # Each child begins a period of its own, as on bare metal: short ones for short lives.
-record "inherited, a period" -c 200000 -e instructions
+record "inherited, a period" -c 20000 -e instructions:u
 record "all CPUs" -a -F 999 -g -e cycles
 
 # and counting
