@@ -99,7 +99,7 @@ static void pvperf_cpu_release(struct pvperf_cpu *cpu)
 		slot->on = false;
 		slot->begins = false;
 	}
-	cpu->idling = cpu->stale = 0;
+	cpu->idling = cpu->stale = cpu->fresh = 0;
 	cpu->attached = false;
 	cpu->lost = false;
 	pvperf_cpu_soil(cpu);

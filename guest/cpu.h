@@ -47,6 +47,9 @@ struct pvperf_cpu {
 	unsigned long idling;	/* slots without an event that are on ... */
 	unsigned long stale;	/* ... and were so at the last look, too */
 	int hardware;		/* hardware events that are in slots */
+	unsigned long together;	/* slots of the CPU's own events, read as one ... */
+	unsigned long fresh;	/* ... and of these, what nobody has come for yet */
+	u64 fresh_at;		/* since then; local_clock() */
 
 	u32 queued;		/* operations in the page's batch */
 	u64 now;		/* when the last batch was done; local_clock() */

@@ -18,7 +18,6 @@
 #include "caps.h"
 #include "cpu.h"
 #include "event.h"
-#include "hypercall.h"
 #include "period.h"
 #include "time.h"
 
@@ -384,51 +383,4 @@ void pvperf_event_del(struct perf_event *event, int flags)
 	set_bit(slot - cpu->slot, &cpu->leaving);
 	cpu->hardware -= p->hardware;
 	pvperf_batch_kick(cpu);
-}
-
-/* May hit a flush; the batch is not to be touched, nor the times. */
-static void pvperf_event_read_nmi(struct pvperf_cpu *cpu, struct perf_event *event)
-{
-	struct pvperf_slot *slot = pvperf_event_of(event)->slot;
-
-	if (cpu->attached && slot->on)
-		pvperf_call_read_nmi(pvperf_cpu_id(cpu, slot));
-	if (slot->open)
-		pvperf_event_fold(event, pvperf_cpu_event(cpu, slot));
-}
-
-void pvperf_event_read(struct perf_event *event)
-{
-	struct pvperf_slot *slot = pvperf_event_of(event)->slot;
-	struct pvperf_cpu *cpu = pvperf_cpu_this();
-
-	if (!slot)
-		return;
-	if (in_nmi() || cpu->busy) {
-		pvperf_event_read_nmi(cpu, event);
-		return;
-	}
-	set_bit(slot - cpu->slot, &cpu->reading);
-	if (!(cpu->txn & PERF_PMU_TXN_READ))
-		pvperf_event_read_all(cpu);
-}
-
-void pvperf_event_read_all(struct pvperf_cpu *cpu)
-{
-	unsigned long reading = cpu->reading;
-	struct perf_event *event;
-	int s;
-
-	pvperf_batch_flush(cpu);
-	for_each_set_bit(s, &reading, PVPERF_SLOTS) {
-		event = cpu->slot[s].event;
-		if (event)
-			pvperf_time_book(pvperf_event_of(event),
-					 pvperf_cpu_event(cpu, &cpu->slot[s]),
-					 pvperf_event_of(event)->served,
-					 local_clock());
-	}
-	for_each_set_bit(s, &reading, PVPERF_SLOTS)
-		if (cpu->slot[s].event)
-			pvperf_time_take_lost(cpu->slot[s].event);
 }

@@ -70,11 +70,8 @@ int pvperf_event_add(struct perf_event *event, int flags);
 void pvperf_event_del(struct perf_event *event, int flags);
 void pvperf_event_start(struct perf_event *event, int flags);
 void pvperf_event_stop(struct perf_event *event, int flags);
-void pvperf_event_read(struct perf_event *event);
 /* Does all that this transaction has added count at the host, if it has to? */
 bool pvperf_event_commit(struct pvperf_cpu *cpu);
-/* All that pvperf_event_read() has put off until the transaction's end. */
-void pvperf_event_read_all(struct pvperf_cpu *cpu);
 
 /* Any context. The page's count is fresh; @synced: and so are its times. */
 static inline void pvperf_event_heard(struct pvperf_event *p, bool synced)

@@ -21,6 +21,7 @@
 #include "event.h"
 #include "period.h"
 #include "pmu.h"
+#include "read.h"
 
 static struct pmu *pvperf_pmu_cpu;	/* NULL: the guest has its own */
 static struct pmu *pvperf_pmu_own;
@@ -71,7 +72,7 @@ static int pvperf_pmu_commit_txn(struct pmu *pmu)
 	if ((cpu->txn & PERF_PMU_TXN_ADD) && !pvperf_event_commit(cpu))
 		return -EAGAIN;
 	if (pvperf_pmu_end_txn(pmu) & PERF_PMU_TXN_READ)
-		pvperf_event_read_all(pvperf_cpu_this());
+		pvperf_read_all(pvperf_cpu_this());
 	return 0;
 }
 
@@ -294,7 +295,7 @@ static struct pmu pvperf_pmu_like = {
 	.del		= pvperf_event_del,
 	.start		= pvperf_event_start,
 	.stop		= pvperf_event_stop,
-	.read		= pvperf_event_read,
+	.read		= pvperf_read,
 	.start_txn	= pvperf_pmu_start_txn,
 	.commit_txn	= pvperf_pmu_commit_txn,
 	.cancel_txn	= pvperf_pmu_cancel_txn,

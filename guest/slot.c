@@ -66,6 +66,8 @@ void pvperf_slot_claim(struct pvperf_cpu *cpu, int s, const struct pvperf_key *k
 
 	__clear_bit(s, &cpu->idling);
 	__clear_bit(s, &cpu->stale);
+	__clear_bit(s, &cpu->fresh);
+	__clear_bit(s, &cpu->together);
 	if (slot->open && !pvperf_key_equal(&slot->key, key))
 		slot->close = true;
 	slot->key = *key;

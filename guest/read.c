@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Reading an event: what perf core asks for when somebody reads one, or a group.
+ * Calls batch.h for a READ at the host, event.h and time.h for what comes of it.
+ * The invariant: what a reader gets is no older than its call, but for a CPU's own
+ * events, which may have come with another's a moment ago.
+ */
+#include <linux/hardirq.h>
+#include <linux/sched/clock.h>
+#include "batch.h"
+#include "cpu.h"
+#include "event.h"
+#include "hypercall.h"
+#include "read.h"
+#include "time.h"
+
+/* May hit a flush; the batch is not to be touched, nor the times. */
+static void pvperf_read_nmi(struct pvperf_cpu *cpu, struct perf_event *event)
+{
+	struct pvperf_slot *slot = pvperf_event_of(event)->slot;
+
+	if (cpu->attached && slot->on)
+		pvperf_call_read_nmi(pvperf_cpu_id(cpu, slot));
+	if (slot->open)
+		pvperf_event_fold(event, pvperf_cpu_event(cpu, slot));
+}
+
+/* For a reader: the times, after the counts. */
+static void pvperf_read_account(struct pvperf_cpu *cpu, unsigned long slots)
+{
+	struct perf_event *event;
+	int s;
+
+	for_each_set_bit(s, &slots, PVPERF_SLOTS) {
+		event = cpu->slot[s].event;
+		if (event)
+			pvperf_time_book(pvperf_event_of(event),
+					 pvperf_cpu_event(cpu, &cpu->slot[s]),
+					 pvperf_event_of(event)->served,
+					 local_clock());
+	}
+	for_each_set_bit(s, &slots, PVPERF_SLOTS)
+		if (cpu->slot[s].event)
+			pvperf_time_take_lost(cpu->slot[s].event);
+}
+
+void pvperf_read_all(struct pvperf_cpu *cpu)
+{
+	unsigned long reading = cpu->reading;
+
+	pvperf_batch_flush(cpu);
+	pvperf_read_account(cpu, reading);
+}
+
+/*
+ * perf stat -a reads a CPU's events one by one, each time anew. So whoever comes
+ * for the first brings the others along, and of these each is good for one read
+ * soon after. Not a task's own: it may have worked in between, and look for that.
+ */
+#define PVPERF_READ_TOGETHER	(50 * NSEC_PER_USEC)
+
+static unsigned long pvperf_read_others(struct pvperf_cpu *cpu,
+					 const struct perf_event *event)
+{
+	unsigned long others = cpu->together;
+	const struct perf_event *other;
+	int s;
+
+	for_each_set_bit(s, &cpu->together, PVPERF_SLOTS) {
+		other = cpu->slot[s].event;
+		if (!other || other == event || other->ctx != event->ctx)
+			__clear_bit(s, &others);
+	}
+	return others;
+}
+
+static void pvperf_read_cpu(struct pvperf_cpu *cpu, struct perf_event *event,
+				  int s)
+{
+	bool soon = local_clock() - cpu->fresh_at < PVPERF_READ_TOGETHER;
+
+	if (!soon || !__test_and_clear_bit(s, &cpu->fresh)) {
+		if (!soon) {
+			/* What nobody came for the last time need not come again. */
+			cpu->together &= ~cpu->fresh;
+			cpu->fresh = pvperf_read_others(cpu, event);
+			cpu->reading |= cpu->fresh;
+		}
+		__set_bit(s, &cpu->together);
+		set_bit(s, &cpu->reading);
+		pvperf_batch_flush(cpu);
+		if (!soon)
+			cpu->fresh_at = cpu->now;
+	}
+	pvperf_read_account(cpu, BIT(s));
+}
+
+void pvperf_read(struct perf_event *event)
+{
+	struct pvperf_slot *slot = pvperf_event_of(event)->slot;
+	struct pvperf_cpu *cpu = pvperf_cpu_this();
+
+	if (!slot)
+		return;
+	if (in_nmi() || cpu->busy) {
+		pvperf_read_nmi(cpu, event);
+		return;
+	}
+	if (!event->ctx->task && !(cpu->txn & PERF_PMU_TXN_READ)) {
+		pvperf_read_cpu(cpu, event, slot - cpu->slot);
+		return;
+	}
+	set_bit(slot - cpu->slot, &cpu->reading);
+	if (!(cpu->txn & PERF_PMU_TXN_READ))
+		pvperf_read_all(cpu);
+}
