@@ -108,11 +108,12 @@ static void pvperf_batch_add(struct pvperf_cpu *cpu, u32 op, int s, u64 arg)
  * A counter that has lost its event may go on, and is told apart by differences:
  * two READs cost the host far less than a DISABLE and an ENABLE, and a task that
  * has just left often is soon back. Not with samples, nor where the host has not
- * enough counters for that and what is wanted; and for some seconds only.
+ * enough counters for that and what is wanted, or has just shown that some are
+ * its own; and for some seconds only.
  */
 static bool pvperf_batch_runs_on(struct pvperf_cpu *cpu, const struct pvperf_slot *slot)
 {
-	return slot->leaving && !slot->event && !slot->close &&
+	return slot->leaving && !slot->event && !slot->close && !cpu->crowded &&
 	       !slot->key.sampling && slot->key.type != KVM_PERF_TYPE_SOFTWARE &&
 	       cpu->hardware + hweight_long(cpu->idling) < pvperf_caps.counters;
 }
@@ -122,6 +123,9 @@ static void pvperf_batch_make_room(struct pvperf_cpu *cpu)
 {
 	int s, excess = cpu->hardware + hweight_long(cpu->idling) - pvperf_caps.counters;
 	unsigned long idling = cpu->idling;
+
+	if (cpu->crowded)
+		excess = PVPERF_SLOTS;
 
 	for_each_set_bit(s, &idling, PVPERF_SLOTS) {
 		if (excess-- <= 0)

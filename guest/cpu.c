@@ -229,6 +229,7 @@ static void pvperf_cpu_check(void *unused)
 
 	cpu->reading |= on & -on;
 	pvperf_cpu_stop_stale(cpu);
+	cpu->crowded = false;
 	/* What the host could not start or open may go now. */
 	pvperf_cpu_soil(cpu);
 	pvperf_batch_flush(cpu);
@@ -238,6 +239,7 @@ static void pvperf_cpu_idle(void *unused)
 {
 	struct pvperf_cpu *cpu = pvperf_cpu_this();
 
+	cpu->crowded = false;
 	pvperf_slot_close_idle(cpu);
 	pvperf_batch_flush(cpu);
 }

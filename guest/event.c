@@ -126,6 +126,7 @@ static void pvperf_event_update(struct pvperf_cpu *cpu, struct pvperf_slot *slot
 	const struct guest_perf_event *ev = pvperf_cpu_event(cpu, slot);
 	struct perf_event *event = pvperf_event_owner(slot);
 	struct pvperf_event *p;
+	u64 lost;
 
 	if (!event)
 		return;
@@ -135,10 +136,12 @@ static void pvperf_event_update(struct pvperf_cpu *cpu, struct pvperf_slot *slot
 		return;
 	}
 	p = pvperf_event_of(event);
+	lost = p->lost;
 	pvperf_event_fold(event, ev);
 	p->heard = cpu->now;
 	p->synced = true;
 	pvperf_time_book(p, ev, next, cpu->now);
+	cpu->crowded |= p->lost != lost;
 }
 
 void pvperf_event_synced(struct pvperf_cpu *cpu, struct pvperf_slot *slot)
