@@ -15,11 +15,13 @@ user() {
 }
 
 # held: the host's perf_events, and the pages that it pins for anyone. The sum
-# over all slabs is exact once no CPU keeps one to itself (shrink).
+# over all slabs is exact once no CPU keeps one to itself (shrink), as are the pins
+# when each has told its own (stat_refresh).
 held() {
 	# shellcheck disable=SC2016 # for the host's shell
 	host 'echo 1 > /sys/kernel/slab/perf_event/shrink
 		cut -d " " -f 1 /sys/kernel/slab/perf_event/objects
+		cat /proc/sys/vm/stat_refresh
 		awk "/^nr_foll_pin_acquired/ { n += \$2 } /^nr_foll_pin_released/ { n -= \$2 }
 			END { print n }" /proc/vmstat' | tr '\n' ' '
 }
