@@ -1,0 +1,61 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+# Who else takes counters on a host, while the guest counts: its NMI watchdog, a big
+# group of its perf, the end of a CPU. What perf says is right, or scaled and right.
+. ./lib.sh
+
+six=600000024
+events=instructions:u,cycles:u,instructions:u,cycles:u,instructions:u,cycles:u
+counters=$(cat /sys/bus/event_source/devices/pvperf/caps/counters)
+[ "${counters:-0}" -eq 6 ] || tap_skip_all "not six counters but ${counters:-none}"
+thread=$(host mon info cpus | sed -n 's/.*thread_id=\([0-9]*\).*/\1/p' | head -n 1)
+
+# during COMMAND...: counts, and 200 million instructions in has it done on the host
+during() {
+	cat > /tmp/work <<- EOF
+		./loop100m; ./loop100m; host "$*" > /dev/null 2>&1
+		./loop100m; ./loop100m; ./loop100m; ./loop100m
+	EOF
+	perf stat -x, -e $events sh /tmp/work 2>&1 | awk -F, '$1 ~ /^[0-9<]/ { print $1, $5 }' > /tmp/numbers
+}
+
+# right NAME LOW HIGH: six numbers within 2 %; the share of time in a range
+right() {
+	awk -v low="$2" -v high="$3" -v want="$want" '
+		{ d = $1 - want; if (d < 0) d = -d; n++
+		  if (d > want * 0.02 || $2 < low || $2 > high) exit 1 }
+		END { if (n != 6) exit 1 }' /tmp/numbers
+	tap $? "$1" "$(tr '\n' ';' < /tmp/numbers) want $want"
+}
+
+during true
+want=$(sed -n '1s/ .*//p' /tmp/numbers)
+within "${want:-0}" $six 50
+tap $? "nobody else" "$want"
+
+watchdog=/proc/sys/kernel/nmi_watchdog
+during "echo 1 > $watchdog"
+if [ "$(host cat $watchdog)" = 1 ]; then
+	right "the NMI watchdog comes" 60 99.9
+	host "echo 0 > $watchdog"
+else
+	tap_skip "the NMI watchdog comes" "the host has none that can be switched on"
+fi
+
+host "rm -f /run/taker; mkfifo /run/taker
+	perf stat -a -D -1 --control fifo:/run/taker -o /dev/null \
+		-e '{instructions:D,instructions,instructions,instructions,instructions}' \
+		sh -c 'echo > /run/armed; exec sleep 1000' > /dev/null 2>&1 & echo \$! > /run/taker.pid
+	until [ -e /run/armed ]; do usleep 20000; done"
+during "echo enable > /run/taker; usleep 10000"
+right "a group of five comes" 20 80
+during "echo disable > /run/taker; usleep 10000"
+right "and goes" 30 99
+host 'kill -TERM $(cat /run/taker.pid); rm -f /run/armed'
+
+host "taskset -p 2 $thread > /dev/null"
+during "echo 0 > /sys/devices/system/cpu/cpu1/online"
+right "the CPU that it ran on goes" 100 100
+during "echo 1 > /sys/devices/system/cpu/cpu1/online; taskset -p 2 $thread"
+right "and comes, and it is moved there" 100 100
+tap_end
