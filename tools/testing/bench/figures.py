@@ -53,9 +53,16 @@ def told(lines):
     return {m[1]: float(m[2]) if '.' in m[2] else int(m[2]) for m in found if m}
 
 
+def base_of(row, plain):
+    """What a unit of a row's work takes in the plain guest: there all pipes are one."""
+    kind = row.split('.')[0]
+    alike = [r['per_total'] for name, r in plain.items() if name.split('.')[0] == kind and 'per_total' in r]
+    return statistics.median_low(alike) if alike else None
+
+
 def ratios(rows, plain):
     """Adds each row's ratio to the plain guest, of what a unit of work takes."""
     for row, r in rows.items():
-        base = plain.get(row, {}).get('per_total')
+        base = base_of(row, plain)
         if base:
             r['ratio'] = r['per_total'] / base
