@@ -126,7 +126,6 @@ static void pvperf_batch_make_room(struct pvperf_cpu *cpu)
 
 	if (cpu->crowded)
 		excess = PVPERF_SLOTS;
-
 	for_each_set_bit(s, &idling, PVPERF_SLOTS) {
 		if (excess-- <= 0)
 			break;
