@@ -75,7 +75,6 @@ void pvperf_event_restart(struct pvperf_cpu *cpu, struct pvperf_slot *slot)
 	struct pvperf_event *p;
 
 	memset(ev, 0, sizeof(*ev));
-	slot->begins = false;
 	if (!event)
 		return;
 	local64_set(&event->hw.prev_count, 0);
@@ -285,7 +284,7 @@ static void pvperf_event_arrive(struct pvperf_cpu *cpu, struct perf_event *event
 	p->lost = p->taken = p->shown = 0;
 	p->ran = p->frozen = false;
 	p->served = PVPERF_NOT_WANTED;
-	WRITE_ONCE(slot->begins, slot->on && !slot->close);
+	WRITE_ONCE(slot->begins, slot->on);
 	if (slot->begins)
 		set_bit(slot - cpu->slot, &cpu->reading);
 	else

@@ -30,7 +30,7 @@ struct pvperf_slot {
 	int error;	/* of the last OPEN */
 	bool open;	/* the host has it */
 	bool on;	/* the host counts, for nobody if there's no event */
-	bool begins;	/* on when .event came: its count begins at a READ */
+	bool begins;	/* on when .event came: counts from its READ or DISABLE */
 	bool rearm;	/* start the period anew */
 	bool halted;	/* throttled: no samples, though the host counts on */
 	bool close;	/* for another key, or for good */

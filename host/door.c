@@ -12,13 +12,14 @@
  *   kvm_arch_vcpu_ioctl_set_regs  userspace resets a vCPU (it writes all state;
  *                            real mode is how a reset is told from a debugger)
  *
- * The callbacks run on every hypercall and CPUID of every VM, with preemption
- * off: they look at one word and go.
+ * The callbacks run on every hypercall and CPUID of every VM, and may be
+ * preempted: they look at one word and go.
  */
 #define pr_fmt(fmt) "pvperf_host: " fmt
 
 #include <linux/kernel.h>
 #include <linux/kvm_host.h>
+#include <linux/rcupdate.h>
 #include <linux/slab.h>
 #include <linux/static_call.h>
 #include "../compat/ftrace.h"
@@ -159,8 +160,13 @@ static void notrace see_end(unsigned long ip, unsigned long parent_ip,
 			    struct ftrace_ops *ops, struct ftrace_regs *fregs)
 {
 	struct pt_regs *regs = pvperf_ftrace_regs(fregs);
+	bool ours;
 
-	if (pvperf_vm_find((struct kvm *)regs->di))
+	/* Another VM's entry may go while we look. */
+	rcu_read_lock();
+	ours = pvperf_vm_find((struct kvm *)regs->di);
+	rcu_read_unlock();
+	if (ours)
 		pvperf_hook_divert(&ends, regs, door_destroy);
 }
 

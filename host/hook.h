@@ -46,7 +46,7 @@ static inline unsigned long pvperf_hook_original(const struct pvperf_hook *hook)
 	return hook->ip + MCOUNT_INSN_SIZE;
 }
 
-/* In the callback, with preemption off. */
+/* In the callback, which ftrace waits for before it lets its ops go. */
 static __always_inline void pvperf_hook_divert(const struct pvperf_hooks *hooks,
 					       struct pt_regs *regs, void *to)
 {
