@@ -4,10 +4,12 @@
  * has. What perf exports takes a mutex, calls a function by way of a CPU's queue
  * of functions, and holds the context's lock, none of which the thread that the
  * event is bound to needs. For that there is perf_event_read_local(), which no
- * kernel exports. It refuses what is not the caller's own.
+ * kernel exports. It refuses what is not the caller's own. It is asked once a call,
+ * for the context's time; then the driver is all that an event that is on needs.
  */
 #include <linux/perf_event.h>
 #include <linux/sched.h>
+#include <linux/smp.h>
 #include <linux/static_call.h>
 #include "count.h"
 #include "symbol.h"
@@ -30,22 +32,30 @@ void pvperf_compat_count_init(void)
 		static_call_update(pvperf_read_local, (void *)read);
 }
 
+/* On, on this CPU: so this is its thread, and it stays on. IRQs off. */
+static bool pvperf_compat_count_is_on(const struct perf_event *event)
+{
+	return event->state == PERF_EVENT_STATE_ACTIVE &&
+	       READ_ONCE(event->oncpu) == smp_processor_id();
+}
+
 /*
  * An event that is on has been so since .tstamp, if that was before: its times
- * have grown by all that has passed. IRQs off, so that it stays on.
+ * have grown by all that has passed.
  */
-static int pvperf_compat_count_here(struct perf_event *event,
-				    struct pvperf_compat_now *now,
-				    u64 *count, u64 *enabled, u64 *running)
+int pvperf_compat_count(struct perf_event *event, struct pvperf_compat_now *now,
+			u64 *count, u64 *enabled, u64 *running)
 {
-	bool on = event->state == PERF_EVENT_STATE_ACTIVE;
+	bool on = pvperf_compat_count_is_on(event);
 	s64 passed = now->time - event->tstamp;
 	int err;
 
 	if (on && now->ctx == event->ctx && passed >= 0) {
+		event->pmu->read(event);
+		*count = local64_read(&event->count);
 		*enabled = event->total_time_enabled + passed;
 		*running = event->total_time_running + passed;
-		return static_call(pvperf_read_local)(event, count, NULL, NULL);
+		return 0;
 	}
 	err = static_call(pvperf_read_local)(event, count, enabled, running);
 	if (!err && on) {
@@ -53,17 +63,4 @@ static int pvperf_compat_count_here(struct perf_event *event,
 		now->time = *enabled - event->total_time_enabled + event->tstamp;
 	}
 	return err;
-}
-
-u64 pvperf_compat_count(struct perf_event *event, struct pvperf_compat_now *now,
-			u64 *enabled, u64 *running)
-{
-	unsigned long flags;
-	u64 count;
-	int err;
-
-	local_irq_save(flags);
-	err = pvperf_compat_count_here(event, now, &count, enabled, running);
-	local_irq_restore(flags);
-	return err ? perf_event_read_value(event, enabled, running) : count;
 }

@@ -16,8 +16,11 @@ struct pvperf_compat_now {
 	u64 time;
 };
 
-/* Process context. The count of @event, and its times. */
-u64 pvperf_compat_count(struct perf_event *event, struct pvperf_compat_now *now,
-			u64 *enabled, u64 *running);
+/*
+ * IRQs off, in the thread of @event. Its count and times, or an error: then there's
+ * only perf_event_read_value().
+ */
+int pvperf_compat_count(struct perf_event *event, struct pvperf_compat_now *now,
+			u64 *count, u64 *enabled, u64 *running);
 
 #endif /* _PVPERF_COMPAT_COUNT_H */

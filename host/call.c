@@ -124,7 +124,7 @@ static int call_batch_op(struct pvperf_vcpu *vcpu, const struct guest_perf_op *o
  * A batch that lies in the attached page needs no translation: that page is
  * pinned, and writable.
  */
-static void *call_batch_mapped(struct pvperf_vcpu *vcpu, u64 addr)
+static struct guest_perf_op *call_batch_mapped(struct pvperf_vcpu *vcpu, u64 addr)
 {
 	if (!vcpu->page || (addr ^ vcpu->page_addr) & PAGE_MASK)
 		return NULL;
@@ -133,9 +133,8 @@ static void *call_batch_mapped(struct pvperf_vcpu *vcpu, u64 addr)
 
 static int call_batch(struct pvperf_vcpu *vcpu, u64 addr, u32 n)
 {
-	struct guest_perf_op *batch = vcpu->batch;
+	struct guest_perf_op *batch = vcpu->batch, *mapped;
 	u32 i, len = n * sizeof(*batch);
-	void *mapped;
 	int ret;
 
 	ret = pvperf_decode_batch(addr, n, KVM_PERF_BATCH_MAX);
@@ -152,13 +151,13 @@ static int call_batch(struct pvperf_vcpu *vcpu, u64 addr, u32 n)
 	if (ret)
 		return ret;
 
-	for (i = 0; i < n; i++)
+	for (i = 0; i < n; i++) {
 		batch[i].result = call_batch_op(vcpu, &batch[i]);
+		if (mapped)
+			WRITE_ONCE(mapped[i].result, batch[i].result);
+	}
 	atomic64_add(n, &vcpu->vm->stats.ops);
-
-	if (mapped)
-		memcpy(mapped, batch, len);
-	else
+	if (!mapped)
 		ret = pvperf_page_copy_out(vcpu->vm->kvm, addr, batch, len);
 	return ret ? ret : n;
 }

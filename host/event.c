@@ -75,19 +75,20 @@ static u32 event_state(const struct pvperf_event *event)
 	}
 }
 
-void pvperf_event_tell(struct pvperf_event *event)
-{
-	if (event->full)
-		pvperf_page_event_write(event->shared, &event->sequence,
-					&event->sync);
-	else
-		WRITE_ONCE(event->shared->count, event->sync.count);
-}
-
 static bool event_failed(const struct pvperf_event *event)
 {
 	return event->enabled && event->perf &&
 	       READ_ONCE(event->perf->state) == PERF_EVENT_STATE_ERROR;
+}
+
+/* The time of the call that is under way, which is good enough for all of it. */
+static u64 event_now(const struct pvperf_event *event)
+{
+	struct pvperf_vcpu *vcpu = event->vcpu;
+
+	if (!vcpu->clock)
+		vcpu->clock = local_clock();
+	return vcpu->clock;
 }
 
 /* How long the vCPU's thread has run; of another's, up to its last tick. */
@@ -129,18 +130,22 @@ static void event_book_failed(struct pvperf_event *event, u64 enabled)
 static void event_sync_as(struct pvperf_event *event, u32 state)
 {
 	u64 count = 0, enabled = 0, running = 0;
+	struct perf_event *perf = event->perf;
 	unsigned long flags;
 
-	if (event->perf)
-		count = pvperf_compat_count(event->perf, &event->vcpu->now, &enabled,
-					    &running);
-	event_book_failed(event, enabled);
 	local_irq_save(flags);
+	if (perf && pvperf_compat_count(perf, &event->vcpu->now, &count, &enabled,
+					&running)) {
+		local_irq_restore(flags);
+		count = perf_event_read_value(perf, &enabled, &running);
+		local_irq_save(flags);
+	}
+	event_book_failed(event, enabled);
 	event->sync.count = max(event->sync.count, event->base.count + count);
 	event->sync.time_enabled = event->base.time_enabled + enabled;
 	event->sync.time_running = event->base.time_running + running;
 	event->sync.state = state;
-	event->synced = local_clock();
+	event->synced = event_now(event);
 	pvperf_event_tell(event);
 	local_irq_restore(flags);
 }
@@ -357,6 +362,8 @@ static u64 event_stop(struct pvperf_event *event)
 {
 	s64 left;
 
+	/* To make the one before anew took long, and this one counted meanwhile. */
+	event->vcpu->clock = 0;
 	if (!event->perf)
 		return 0;
 	perf_event_disable(event->perf);
@@ -380,6 +387,7 @@ static void event_renew(struct pvperf_event *event, u64 left)
 		perf_event_enable(event->perf);
 		event->base.time_enabled += local_clock() - event->synced;
 	}
+	event->vcpu->clock = 0;
 	event_sync(event);
 }
 

@@ -62,6 +62,13 @@ void pvperf_event_reopen(struct pvperf_event *event);
 struct pvperf_event *pvperf_event_find(struct pvperf_vcpu *vcpu, s32 id);
 
 /* Any context: store .sync where the guest sees it. */
-void pvperf_event_tell(struct pvperf_event *event);
+static inline void pvperf_event_tell(struct pvperf_event *event)
+{
+	if (event->full)
+		pvperf_page_event_write(event->shared, &event->sequence,
+					&event->sync);
+	else
+		WRITE_ONCE(event->shared->count, event->sync.count);
+}
 
 #endif /* _PVPERF_HOST_EVENT_H */

@@ -87,6 +87,7 @@ void pvperf_vcpu_enter(struct pvperf_vcpu *vcpu)
 {
 	mutex_lock(&vcpu->lock);
 	vcpu->now.ctx = NULL;
+	vcpu->clock = 0;
 	if (unlikely(READ_ONCE(vcpu->dead))) {
 		pvperf_vcpu_clear(vcpu, PVPERF_END_SILENT);
 		WRITE_ONCE(vcpu->dead, false);

@@ -48,7 +48,8 @@ struct pvperf_vcpu {
 	struct pvperf_page *page;	/* attached, or NULL */
 	struct guest_perf_page *head;	/* in .page */
 	u64 page_addr;			/* guest-physical */
-	struct pvperf_compat_now now;	/* of the call that is under way */
+	struct pvperf_compat_now now;	/* of the call that is under way ... */
+	u64 clock;			/* ... and local_clock() then; 0: not looked yet */
 	u32 nmis;
 	unsigned long tick;		/* the overflow handler's own */
 	u32 in_tick;
