@@ -91,7 +91,8 @@ static void pvperf_batch_send(struct pvperf_cpu *cpu)
 		cpu->lost = true;
 }
 
-static void pvperf_batch_add(struct pvperf_cpu *cpu, u32 op, int s, u64 arg)
+static __always_inline void
+pvperf_batch_add(struct pvperf_cpu *cpu, u32 op, int s, u64 arg)
 {
 	struct guest_perf_page *page = &cpu->area->page;
 
@@ -113,9 +114,22 @@ static void pvperf_batch_add(struct pvperf_cpu *cpu, u32 op, int s, u64 arg)
  */
 static bool pvperf_batch_runs_on(struct pvperf_cpu *cpu, const struct pvperf_slot *slot)
 {
-	return slot->leaving && !slot->event && !slot->close && !cpu->crowded &&
-	       !slot->key.sampling && slot->key.type != KVM_PERF_TYPE_SOFTWARE &&
+	return slot->on && !slot->close && !cpu->crowded && !slot->key.sampling &&
+	       slot->key.type != KVM_PERF_TYPE_SOFTWARE &&
 	       cpu->hardware + hweight_long(cpu->idling) < pvperf_caps.counters;
+}
+
+void pvperf_batch_leave(struct pvperf_cpu *cpu, struct pvperf_slot *slot)
+{
+	int s = slot - cpu->slot;
+
+	if (pvperf_batch_runs_on(cpu, slot)) {
+		__set_bit(s, &cpu->idling);
+		__set_bit(s, &cpu->reading);
+	} else {
+		set_bit(s, &cpu->dirty);
+	}
+	pvperf_batch_kick(cpu);
 }
 
 /* What has come goes first; what is stopped here is stopped without a READ. */
@@ -143,11 +157,6 @@ static void pvperf_batch_disable(struct pvperf_cpu *cpu, int s)
 		return;
 	if (pvperf_event_wanted(slot) && !slot->close && !slot->rearm)
 		return;
-	if (pvperf_batch_runs_on(cpu, slot)) {
-		__set_bit(s, &cpu->idling);
-		set_bit(s, &cpu->reading);
-		return;
-	}
 	__clear_bit(s, &cpu->idling);
 	slot->rearm = false;
 	slot->on = false;

@@ -196,13 +196,22 @@ void pvperf_event_left(struct pvperf_cpu *cpu, struct pvperf_slot *slot)
 
 	pvperf_time_take_lost(event);
 	/* Too late for a sample: registers and task may be another's by now. */
-	pvperf_event_lose_samples(event, pvperf_page_overflows_take(ev));
-	pvperf_event_lose_missed(event);
+	if (slot->key.sampling) {
+		pvperf_event_lose_samples(event, pvperf_page_overflows_take(ev));
+		pvperf_event_lose_missed(event);
+	}
 	pvperf_event_of(event)->slot = NULL;
 	WRITE_ONCE(slot->leaving, NULL);
 }
 
 /* ------------------------------------------------------------ for pmu.c */
+
+/* Nothing to tell the host? A flush that we are in may be about to stop it. */
+static bool pvperf_event_goes_on(const struct pvperf_cpu *cpu,
+				 const struct pvperf_slot *slot)
+{
+	return slot->on && !slot->rearm && !slot->close && !cpu->busy && !in_nmi();
+}
 
 void pvperf_event_start(struct perf_event *event, int flags)
 {
@@ -217,6 +226,8 @@ void pvperf_event_start(struct perf_event *event, int flags)
 	slot->halted = false;
 	if ((flags & PERF_EF_RELOAD) && pvperf_period_overdue(event, slot))
 		slot->rearm = true;
+	if (pvperf_event_goes_on(cpu, slot))
+		return;
 	set_bit(slot - cpu->slot, &cpu->dirty);
 	pvperf_batch_kick(cpu);
 }
@@ -286,7 +297,7 @@ static void pvperf_event_arrive(struct pvperf_cpu *cpu, struct perf_event *event
 	p->served = PVPERF_NOT_WANTED;
 	WRITE_ONCE(slot->begins, slot->on);
 	if (slot->begins)
-		set_bit(slot - cpu->slot, &cpu->reading);
+		__set_bit(slot - cpu->slot, &cpu->reading);
 	else
 		pvperf_event_begin(cpu, event, slot, PVPERF_NOT_WANTED, local_clock());
 }
@@ -294,7 +305,9 @@ static void pvperf_event_arrive(struct pvperf_cpu *cpu, struct perf_event *event
 /* Back in the same bracket, to the same slot: it has never left. */
 static void pvperf_event_stay(struct pvperf_cpu *cpu, struct pvperf_slot *slot)
 {
-	clear_bit(slot - cpu->slot, &cpu->leaving);
+	__clear_bit(slot - cpu->slot, &cpu->leaving);
+	if (!slot->begins)
+		__clear_bit(slot - cpu->slot, &cpu->reading);
 	WRITE_ONCE(slot->leaving, NULL);
 }
 
@@ -334,6 +347,8 @@ int pvperf_event_add(struct perf_event *event, int flags)
 	}
 	if (flags & PERF_EF_START)
 		pvperf_event_start(event, PERF_EF_RELOAD);
+	else if (!p->nowhere)
+		set_bit(s, &cpu->dirty);
 	perf_event_update_userpage(event);
 	return 0;
 }
@@ -362,7 +377,7 @@ bool pvperf_event_commit(struct pvperf_cpu *cpu)
 	/* Of those that never stopped, the page may tell what was long ago. */
 	for_each_set_bit(s, &coming, PVPERF_SLOTS)
 		if (cpu->slot[s].on)
-			set_bit(s, &cpu->reading);
+			__set_bit(s, &cpu->reading);
 	pvperf_batch_flush(cpu);
 	for_each_set_bit(s, &coming, PVPERF_SLOTS)
 		if (!pvperf_event_counts(cpu, s))
@@ -377,12 +392,15 @@ void pvperf_event_del(struct perf_event *event, int flags)
 	struct pvperf_slot *slot = p->slot;
 
 	lockdep_assert_irqs_disabled();
-	pvperf_event_halt(cpu, event, PERF_EF_UPDATE);
 	if (!slot)
 		return;
+	/* What the flush hears is folded; only a period has to be found before. */
+	if (pvperf_event_is_freq(event))
+		pvperf_event_halt(cpu, event, PERF_EF_UPDATE);
+	WRITE_ONCE(event->hw.state, PERF_HES_STOPPED | PERF_HES_UPTODATE);
 	WRITE_ONCE(slot->leaving, event);
 	WRITE_ONCE(slot->event, NULL);
-	set_bit(slot - cpu->slot, &cpu->leaving);
+	__set_bit(slot - cpu->slot, &cpu->leaving);
 	cpu->hardware -= p->hardware;
-	pvperf_batch_kick(cpu);
+	pvperf_batch_leave(cpu, slot);
 }

@@ -50,11 +50,13 @@ u64 pvperf_period_arm(struct pvperf_cpu *cpu, struct pvperf_slot *slot)
 
 bool pvperf_period_overdue(struct perf_event *event, const struct pvperf_slot *slot)
 {
-	s64 left = slot->armed - local64_read(&pvperf_event_of(event)->since);
-	u64 period = pvperf_period_of(event);
+	u64 period;
+	s64 left;
 
 	if (!slot->key.sampling || !slot->on)
 		return false;
+	left = slot->armed - local64_read(&pvperf_event_of(event)->since);
+	period = pvperf_period_of(event);
 	if (!pvperf_event_is_freq(event))
 		return slot->armed != period;
 	return left > 0 && left / 2 > period;

@@ -87,7 +87,7 @@ static void pvperf_read_cpu(struct pvperf_cpu *cpu, struct perf_event *event,
 			cpu->reading |= cpu->fresh;
 		}
 		__set_bit(s, &cpu->together);
-		set_bit(s, &cpu->reading);
+		__set_bit(s, &cpu->reading);
 		pvperf_batch_flush(cpu);
 		if (!soon)
 			cpu->fresh_at = cpu->now;
@@ -110,7 +110,7 @@ void pvperf_read(struct perf_event *event)
 		pvperf_read_cpu(cpu, event, slot - cpu->slot);
 		return;
 	}
-	set_bit(slot - cpu->slot, &cpu->reading);
+	__set_bit(slot - cpu->slot, &cpu->reading);
 	if (!(cpu->txn & PERF_PMU_TXN_READ))
 		pvperf_read_all(cpu);
 }

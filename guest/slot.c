@@ -71,7 +71,8 @@ void pvperf_slot_claim(struct pvperf_cpu *cpu, int s, const struct pvperf_key *k
 	if (slot->open && !pvperf_key_equal(&slot->key, key))
 		slot->close = true;
 	slot->key = *key;
-	set_bit(s, &cpu->dirty);
+	if (!slot->on || slot->close)
+		set_bit(s, &cpu->dirty);
 }
 
 void pvperf_slot_close_idle(struct pvperf_cpu *cpu)

@@ -44,7 +44,10 @@ bool pvperf_key_equal(const struct pvperf_key *a, const struct pvperf_key *b);
 /* A slot that @event can have now, or -1. @last: the one that it had last. */
 int pvperf_slot_find(struct pvperf_cpu *cpu, const struct pvperf_key *key,
 		     struct perf_event *event, int last);
-/* Gives slot @s to @key, and whatever it still held back to the host. */
+/*
+ * Gives slot @s to @key, and whatever it still held back to the host. If it counts
+ * for @key already it stays clean.
+ */
 void pvperf_slot_claim(struct pvperf_cpu *cpu, int s, const struct pvperf_key *key);
 /* Marks all that nobody uses to be closed at the next flush. */
 void pvperf_slot_close_idle(struct pvperf_cpu *cpu);
