@@ -39,7 +39,9 @@ within "${n:-0}" $want 20
 tap $? "nor is that time in its cycles" "${n:-nothing} in $start to $end"
 host "kill \$(cat /run/spinner); taskset -p 3 $thread > /dev/null"
 
-n=$(perf stat -x, -a -e cycles sleep 1 2>&1 | awk -F, '$1 ~ /^[0-9]/ { print $1 }')
+# The quietest of three: a young guest may have things to do, 7.2 half a second of them.
+n=$(perf stat -x, -I 1000 -a -e cycles sleep 3.1 2>&1 |
+	awk -F, '$2 ~ /^[0-9]/ { print $2 }' | head -n 3 | sort -n | head -n 1)
 [ "${n:-1000000000}" -lt 100000000 ]
 tap $? "asleep it has no cycles" "${n:-nothing} in a second at 1 GHz"
 tap_end
