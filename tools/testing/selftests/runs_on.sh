@@ -48,18 +48,19 @@ n=$(value /tmp/b instructions)
 tap $? "and that one, too" "$(tail -n +3 /tmp/b | tr '\n' ' ')"
 
 # What runs on is not to take the counters that the host has left.
+# The guest hears of it with a READ: until then some milliseconds are lost, to each.
 host "perf stat -a -o /dev/null -e instructions:D,instructions:D,instructions:D sleep 4 > /dev/null 2>&1 &"
 sleep 2
 first=instructions:u,cycles:u,branches:u
 second=cache-references:u,cache-misses:u,branch-misses:u
 share() { awk -F, '$1 ~ /^[0-9]/ && (!n || $5 < n) { n = $5 } END { print n + 0 }' "$1"; }
-perf stat -x, -o /tmp/b -e $second ./loop20m &
-perf stat -x, -o /tmp/a -e $first ./loop20m
+perf stat -x, -o /tmp/b -e $second ./loop100m &
+perf stat -x, -o /tmp/a -e $first ./loop100m
 wait
 for file in /tmp/a /tmp/b; do
 	n=$(share $file)
-	[ "${n%.*}" -ge 80 ]
-	tap $? "three counters of six are the host's, and three at a time are enough" "$n %"
+	[ "${n%.*}" -ge 90 ]
+	tap $? "three of the host's counters are enough for three at a time" "$n %"
 done
 sleep 3
 
