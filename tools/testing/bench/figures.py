@@ -10,7 +10,9 @@ import re
 import statistics
 
 MARK = re.compile(r'QM (\S+)\.(\d+)\.(\d+)\.([ab]) (.*)')
-FIGURES = {'total': 'total', 'host': 'host', 'guest': 'guest', 'exits': 'vmexits', 'calls': 'x081'}
+FIGURES = {'total': 'total', 'host': 'host', 'guest': 'guest', 'exits': 'vmexits', 'calls': 'x081',
+           'overflows': 'pmi', 'steps': 'x041'}
+SECONDS = ('idle', 'interval')      # kinds of rows whose unit of work is to sleep for a second
 
 
 def works(lines):
@@ -26,6 +28,9 @@ def works(lines):
         # "open" has no warm-up: each of its repeats is another event.
         if len(ends) == 2 and (repeat or row.startswith('open')):
             took = {f: ends['b'].get(k, 0) - ends['a'].get(k, 0) for f, k in FIGURES.items()}
+            # Of these, KVM steps over the end of an NMI behind which the next one waits:
+            # their number says how overflows happened to meet, not what one costs.
+            took['unstepped'] = took['exits'] - took['steps']
             rows.setdefault(row, {}).setdefault(amount, []).append(took)
     return rows
 
@@ -39,9 +44,9 @@ def rows_of(lines):
     result = {}
     for row, amounts in works(lines).items():
         few, many = min(amounts), max(amounts)
-        result[row] = {f: middle(amounts[many], f) for f in FIGURES}
+        result[row] = {f: middle(amounts[many], f) for f in amounts[many][0]}
         if few != many:
-            for f in FIGURES:
+            for f in result[row].copy():
                 more = middle(amounts[many], f) - middle(amounts[few], f)
                 result[row]['per_' + f] = more / (many - few)
     return result
@@ -53,16 +58,21 @@ def told(lines):
     return {m[1]: float(m[2]) if '.' in m[2] else int(m[2]) for m in found if m}
 
 
-def base_of(row, plain):
-    """What a unit of a row's work takes in the plain guest: there all pipes are one."""
+def base_of(row, figure, plain):
+    """A row's figure in the plain guest: there all pipes are one."""
     kind = row.split('.')[0]
-    alike = [r['per_total'] for name, r in plain.items() if name.split('.')[0] == kind and 'per_total' in r]
+    alike = [r[figure] for name, r in plain.items() if name.split('.')[0] == kind and figure in r]
     return statistics.median_low(alike) if alike else None
 
 
-def ratios(rows, plain):
-    """Adds each row's ratio to the plain guest, of what a unit of work takes."""
+def compared(rows, plain):
+    """Adds what can be said only beside the plain guest: each row's ratio to it, of what
+    a unit of work takes, and what exits an overflow brings. A plain second is next to
+    nothing, and two may take less than one: of seconds, the whole is compared."""
     for row, r in rows.items():
-        base = base_of(row, plain)
+        figure = 'total' if row.split('.')[0] in SECONDS else 'per_total'
+        base = base_of(row, figure, plain)
         if base:
-            r['ratio'] = r['per_total'] / base
+            r['ratio'] = r[figure] / base
+        if r['overflows'] and row in plain:
+            r['per_overflow'] = (r['unstepped'] - plain[row]['exits']) / r['overflows']

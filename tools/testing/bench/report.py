@@ -33,6 +33,14 @@ def rows_table(systems):
     return table(['row', *systems], rows)
 
 
+def parts_table(system, rows):
+    """Of one system, all of each row."""
+    figures = ('total', 'host', 'guest', 'exits', 'overflows')
+    line = lambda row, r: [ROWS.get(row, row), *(f'{r[f]:,}' for f in figures),
+                           f"{r['ratio']:.2f}" if 'ratio' in r else '']
+    return table([system, *figures, 'ratio'], [line(row, rows[row]) for row in ROWS if row in rows])
+
+
 def per_table(rows):
     """Of one system, what a unit of work takes."""
     line = lambda row, r: [ROWS.get(row, row)] + [f"{r['per_' + f]:,.2f}".removesuffix('.00') if f in ('exits', 'calls')
