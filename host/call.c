@@ -15,6 +15,7 @@
 #include "decode.h"
 #include "event.h"
 #include "page.h"
+#include "read.h"
 #include "trace.h"
 #include "vcpu.h"
 #include "vm.h"
@@ -89,7 +90,7 @@ static int call_event(struct pvperf_vcpu *vcpu, u32 op, s32 id, u64 arg)
 		pvperf_event_disable(event);
 		return 0;
 	case KVM_PERF_OP_READ:
-		pvperf_event_read(event);
+		pvperf_read(event);
 		return 0;
 	default:
 		return -KVM_ENOSYS;

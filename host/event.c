@@ -13,6 +13,7 @@
 #include "event.h"
 #include "overflow.h"
 #include "page.h"
+#include "read.h"
 #include "vm.h"
 
 static int event_error(long err)
@@ -57,102 +58,6 @@ static struct perf_event *event_create(struct pvperf_event *event)
 	}
 	return perf_event_create_kernel_counter(&attr, -1, event->vcpu->task,
 						pvperf_overflow_nmi, event);
-}
-
-static u32 event_state(const struct pvperf_event *event)
-{
-	if (!event->enabled)
-		return KVM_PERF_STATE_OFF;
-	if (!event->perf)
-		return KVM_PERF_STATE_ERROR;
-	switch (READ_ONCE(event->perf->state)) {
-	case PERF_EVENT_STATE_ACTIVE:
-		return KVM_PERF_STATE_COUNTING;
-	case PERF_EVENT_STATE_INACTIVE:
-		return KVM_PERF_STATE_STARVED;
-	default:
-		return KVM_PERF_STATE_ERROR;
-	}
-}
-
-static bool event_failed(const struct pvperf_event *event)
-{
-	return event->enabled && event->perf &&
-	       READ_ONCE(event->perf->state) == PERF_EVENT_STATE_ERROR;
-}
-
-/* The time of the call that is under way, which is good enough for all of it. */
-static u64 event_now(const struct pvperf_event *event)
-{
-	struct pvperf_vcpu *vcpu = event->vcpu;
-
-	if (!vcpu->clock)
-		vcpu->clock = local_clock();
-	return vcpu->clock;
-}
-
-/* How long the vCPU's thread has run; of another's, up to its last tick. */
-static u64 event_clock(const struct pvperf_event *event)
-{
-	const struct task_struct *task = event->vcpu->task;
-	unsigned long flags;
-	u64 ran;
-
-	local_irq_save(flags);
-	ran = task->se.sum_exec_runtime;
-	if (task == current)
-		ran += local_clock() - task->se.exec_start;
-	local_irq_restore(flags);
-	return ran;
-}
-
-/*
- * perf stops the clocks of a pinned event that has found no counter, so that it
- * would look as if it had been there all the time. The thread's clock goes on.
- */
-static void event_book_failed(struct pvperf_event *event, u64 enabled)
-{
-	s64 passed, counted;
-
-	if (!event->perf || !event->perf->attr.pinned)
-		return;
-	passed = event_clock(event) - event->ran;
-	counted = event->base.time_enabled + enabled - event->sync.time_enabled;
-	event->ran += passed;
-	if (event_failed(event) && passed > counted)
-		event->base.time_enabled += passed - counted;
-}
-
-/*
- * A software event's overflow may come between the reading and the writing,
- * and have written more: a count never goes back.
- */
-static void event_sync_as(struct pvperf_event *event, u32 state)
-{
-	u64 count = 0, enabled = 0, running = 0;
-	struct perf_event *perf = event->perf;
-	unsigned long flags;
-
-	local_irq_save(flags);
-	if (perf && pvperf_compat_count(perf, &event->vcpu->now, &count, &enabled,
-					&running)) {
-		local_irq_restore(flags);
-		count = perf_event_read_value(perf, &enabled, &running);
-		local_irq_save(flags);
-	}
-	event_book_failed(event, enabled);
-	event->sync.count = max(event->sync.count, event->base.count + count);
-	event->sync.time_enabled = event->base.time_enabled + enabled;
-	event->sync.time_running = event->base.time_running + running;
-	event->sync.state = state;
-	event->synced = event_now(event);
-	pvperf_event_tell(event);
-	local_irq_restore(flags);
-}
-
-static void event_sync(struct pvperf_event *event)
-{
-	event_sync_as(event, event_state(event));
 }
 
 /* The event's memory, in a page that may be pinned already. */
@@ -256,7 +161,7 @@ int pvperf_event_open(struct pvperf_vcpu *vcpu,
 	ret = event_publish(event);
 	if (ret)
 		goto err_release;
-	event_sync(event);
+	pvperf_read_sync(event);
 	return 0;
 
 err_release:
@@ -273,7 +178,7 @@ static void event_gone(struct pvperf_event *event)
 {
 	if (event->enabled && event->perf)
 		perf_event_disable(event->perf);
-	event_sync_as(event, KVM_PERF_STATE_GONE);
+	pvperf_read_sync_as(event, KVM_PERF_STATE_GONE);
 }
 
 void pvperf_event_close(struct pvperf_event *event, enum pvperf_end end)
@@ -296,47 +201,31 @@ void pvperf_event_close(struct pvperf_event *event, enum pvperf_end end)
 	kfree_rcu(event, rcu);
 }
 
-/* A pinned event that has failed stays so until it is enabled again. */
-static void event_revive(struct pvperf_event *event)
-{
-	if (!event_failed(event))
-		return;
-	perf_event_enable(event->perf);
-	if (!event_failed(event))
-		event_sync(event);
-}
-
 int pvperf_event_enable(struct pvperf_event *event, u64 left)
 {
 	if (!event->perf)
 		return -KVM_EBUSY;
 	if (!event->enabled) {
 		event->enabled = true;
-		event->ran = event_clock(event);
+		event->ran = pvperf_read_clock(event);
 		pvperf_overflow_arm(event, left);
 		perf_event_enable(event->perf);
 	}
-	event_sync(event);
-	event_revive(event);
+	pvperf_read_sync(event);
+	pvperf_read_revive(event);
 	return 0;
 }
 
 void pvperf_event_disable(struct pvperf_event *event)
 {
-	if (event_failed(event))
-		event_sync(event);
+	if (pvperf_read_failed(event))
+		pvperf_read_sync(event);
 	if (event->enabled) {
 		event->enabled = false;
 		if (event->perf)
 			perf_event_disable(event->perf);
 	}
-	event_sync(event);
-}
-
-void pvperf_event_read(struct pvperf_event *event)
-{
-	event_sync(event);
-	event_revive(event);
+	pvperf_read_sync(event);
 }
 
 /*
@@ -349,7 +238,7 @@ static void event_rebase(struct pvperf_event *event)
 	u64 then = event->synced, before = event->sync.time_enabled;
 	u64 passed, enabled;
 
-	event_sync_as(event, event->sync.state);
+	pvperf_read_sync_as(event, event->sync.state);
 	event->base = event->sync;
 	passed = event->synced - then;
 	enabled = event->sync.time_enabled - before;
@@ -383,12 +272,12 @@ static void event_renew(struct pvperf_event *event, u64 left)
 		event->perf = NULL;
 	} else if (event->enabled) {
 		pvperf_overflow_arm(event, left);
-		event->ran = event_clock(event);
+		event->ran = pvperf_read_clock(event);
 		perf_event_enable(event->perf);
 		event->base.time_enabled += local_clock() - event->synced;
 	}
 	event->vcpu->clock = 0;
-	event_sync(event);
+	pvperf_read_sync(event);
 }
 
 void pvperf_event_rebind(struct pvperf_event *event)
@@ -403,7 +292,7 @@ void pvperf_event_reopen(struct pvperf_event *event)
 {
 	u64 left = event_stop(event);
 
-	event_sync_as(event, event->sync.state);
+	pvperf_read_sync_as(event, event->sync.state);
 	event->base = event->sync;
 	event_renew(event, left);
 }

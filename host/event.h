@@ -52,7 +52,6 @@ int pvperf_event_open(struct pvperf_vcpu *vcpu,
 void pvperf_event_close(struct pvperf_event *event, enum pvperf_end end);
 int pvperf_event_enable(struct pvperf_event *event, u64 left);
 void pvperf_event_disable(struct pvperf_event *event);
-void pvperf_event_read(struct pvperf_event *event);
 /* The vCPU's thread is another one now: the caller. */
 void pvperf_event_rebind(struct pvperf_event *event);
 /* Any process context: the perf_event anew, for the same thread. */

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What an event has counted, and for how long, from perf to the guest's memory.
+ * perf's room: may know struct perf_event, not KVM.
+ *
+ * The one invariant: what the guest is told never goes back, whichever thread's
+ * perf_event it comes from.
+ */
+#include <linux/perf_event.h>
+#include <linux/sched/clock.h>
+#include "event.h"
+#include "read.h"
+#include "vcpu.h"
+
+static u32 read_state(const struct pvperf_event *event)
+{
+	if (!event->enabled)
+		return KVM_PERF_STATE_OFF;
+	if (!event->perf)
+		return KVM_PERF_STATE_ERROR;
+	switch (READ_ONCE(event->perf->state)) {
+	case PERF_EVENT_STATE_ACTIVE:
+		return KVM_PERF_STATE_COUNTING;
+	case PERF_EVENT_STATE_INACTIVE:
+		return KVM_PERF_STATE_STARVED;
+	default:
+		return KVM_PERF_STATE_ERROR;
+	}
+}
+
+bool pvperf_read_failed(const struct pvperf_event *event)
+{
+	return event->enabled && event->perf &&
+	       READ_ONCE(event->perf->state) == PERF_EVENT_STATE_ERROR;
+}
+
+/* The time of the call that is under way, which is good enough for all of it. */
+static u64 read_now(const struct pvperf_event *event)
+{
+	struct pvperf_vcpu *vcpu = event->vcpu;
+
+	if (!vcpu->clock)
+		vcpu->clock = local_clock();
+	return vcpu->clock;
+}
+
+u64 pvperf_read_clock(const struct pvperf_event *event)
+{
+	const struct task_struct *task = event->vcpu->task;
+	unsigned long flags;
+	u64 ran;
+
+	local_irq_save(flags);
+	ran = task->se.sum_exec_runtime;
+	if (task == current)
+		ran += local_clock() - task->se.exec_start;
+	local_irq_restore(flags);
+	return ran;
+}
+
+/*
+ * perf stops the clocks of a pinned event that has found no counter, so that it
+ * would look as if it had been there all the time. The thread's clock goes on.
+ */
+static void read_book_failed(struct pvperf_event *event, u64 enabled)
+{
+	s64 passed, counted;
+
+	if (!event->perf || !event->perf->attr.pinned)
+		return;
+	passed = pvperf_read_clock(event) - event->ran;
+	counted = event->base.time_enabled + enabled - event->sync.time_enabled;
+	event->ran += passed;
+	if (pvperf_read_failed(event) && passed > counted)
+		event->base.time_enabled += passed - counted;
+}
+
+/*
+ * IRQs off, as a software event's overflow may come between the reading and the
+ * writing, and have written more: a count never goes back.
+ */
+static __always_inline void read_tell(struct pvperf_event *event, u32 state, u64 count,
+				      u64 enabled, u64 running)
+{
+	event->sync.count = max(event->sync.count, event->base.count + count);
+	event->sync.time_enabled = event->base.time_enabled + enabled;
+	event->sync.time_running = event->base.time_running + running;
+	event->sync.state = state;
+	event->synced = read_now(event);
+	pvperf_event_tell(event);
+}
+
+void pvperf_read_sync_as(struct pvperf_event *event, u32 state)
+{
+	u64 count = 0, enabled = 0, running = 0;
+	struct perf_event *perf = event->perf;
+	unsigned long flags;
+
+	local_irq_save(flags);
+	if (perf && pvperf_compat_count(perf, &event->vcpu->now, &count, &enabled,
+					&running)) {
+		local_irq_restore(flags);
+		count = perf_event_read_value(perf, &enabled, &running);
+		local_irq_save(flags);
+	}
+	read_book_failed(event, enabled);
+	read_tell(event, state, count, enabled, running);
+	local_irq_restore(flags);
+}
+
+void pvperf_read_sync(struct pvperf_event *event)
+{
+	pvperf_read_sync_as(event, read_state(event));
+}
+
+void pvperf_read_revive(struct pvperf_event *event)
+{
+	if (!pvperf_read_failed(event))
+		return;
+	perf_event_enable(event->perf);
+	if (!pvperf_read_failed(event))
+		pvperf_read_sync(event);
+}
+
+void pvperf_read(struct pvperf_event *event)
+{
+	pvperf_read_sync(event);
+	pvperf_read_revive(event);
+}

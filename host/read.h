@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef _PVPERF_HOST_READ_H
+#define _PVPERF_HOST_READ_H
+
+/*
+ * An event's count, times and state, read of perf and told to the guest. All
+ * functions want pvperf_vcpu.lock; those without a word on it may sleep.
+ */
+
+#include <linux/types.h>
+
+struct pvperf_event;
+
+/* In the vCPU's thread. READ: tells what there is, and tries anew what has failed. */
+void pvperf_read(struct pvperf_event *event);
+
+/* Tells the guest what there is; in .state what it is, or @state. */
+void pvperf_read_sync(struct pvperf_event *event);
+void pvperf_read_sync_as(struct pvperf_event *event, u32 state);
+
+/* Enabled, and perf has given it up: pinned, without a counter. Any context. */
+bool pvperf_read_failed(const struct pvperf_event *event);
+/* That stays so until it is enabled again, which this does. */
+void pvperf_read_revive(struct pvperf_event *event);
+
+/* How long the vCPU's thread has run; of another's, up to its last tick. Any context. */
+u64 pvperf_read_clock(const struct pvperf_event *event);
+
+#endif /* _PVPERF_HOST_READ_H */
