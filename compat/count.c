@@ -4,12 +4,11 @@
  * has. What perf exports takes a mutex, calls a function by way of a CPU's queue
  * of functions, and holds the context's lock, none of which the thread that the
  * event is bound to needs. For that there is perf_event_read_local(), which no
- * kernel exports. It refuses what is not the caller's own. It is asked once a call,
- * for the context's time; then the driver is all that an event that is on needs.
+ * kernel exports. It refuses what is not the caller's own. Of an event that is on it
+ * also tells what the context's time is now.
  */
 #include <linux/perf_event.h>
 #include <linux/sched.h>
-#include <linux/smp.h>
 #include <linux/static_call.h>
 #include "count.h"
 #include "symbol.h"
@@ -32,33 +31,12 @@ void pvperf_compat_count_init(void)
 		static_call_update(pvperf_read_local, (void *)read);
 }
 
-/* On, on this CPU: so this is its thread, and it stays on. IRQs off. */
-static bool pvperf_compat_count_is_on(const struct perf_event *event)
-{
-	return event->state == PERF_EVENT_STATE_ACTIVE &&
-	       READ_ONCE(event->oncpu) == smp_processor_id();
-}
-
-/*
- * An event that is on has been so since .tstamp, if that was before: its times
- * have grown by all that has passed.
- */
 int pvperf_compat_count(struct perf_event *event, struct pvperf_compat_now *now,
 			u64 *count, u64 *enabled, u64 *running)
 {
-	bool on = pvperf_compat_count_is_on(event);
-	s64 passed = now->time - event->tstamp;
-	int err;
+	int err = static_call(pvperf_read_local)(event, count, enabled, running);
 
-	if (on && now->ctx == event->ctx && passed >= 0) {
-		event->pmu->read(event);
-		*count = local64_read(&event->count);
-		*enabled = event->total_time_enabled + passed;
-		*running = event->total_time_running + passed;
-		return 0;
-	}
-	err = static_call(pvperf_read_local)(event, count, enabled, running);
-	if (!err && on) {
+	if (!err && event->state == PERF_EVENT_STATE_ACTIVE) {
 		now->ctx = event->ctx;
 		now->time = *enabled - event->total_time_enabled + event->tstamp;
 	}

@@ -116,6 +116,8 @@ static int call_batch_op(struct pvperf_vcpu *vcpu, const struct guest_perf_op *o
 	if (!ret)
 		ret = op->op == KVM_PERF_OP_OPEN ?
 		      call_open(vcpu, op->arg, &op->id) :
+		      op->op == KVM_PERF_OP_READ && op->arg ?
+		      pvperf_read_many(vcpu, op->id, op->arg) :
 		      call_event(vcpu, op->op, op->id, op->arg);
 	call_note(vcpu, op->op, op->id, ret);
 	return ret;

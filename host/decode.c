@@ -74,10 +74,10 @@ int pvperf_decode_op(const struct guest_perf_op *op)
 	switch (op->op) {
 	case KVM_PERF_OP_OPEN:
 	case KVM_PERF_OP_ENABLE:
+	case KVM_PERF_OP_READ:
 		return 0;
 	case KVM_PERF_OP_CLOSE:
 	case KVM_PERF_OP_DISABLE:
-	case KVM_PERF_OP_READ:
 		return op->arg ? -KVM_EINVAL : 0;
 	default:
 		return -KVM_ENOSYS;

@@ -297,15 +297,12 @@ void pvperf_event_reopen(struct pvperf_event *event)
 	event_renew(event, left);
 }
 
-struct pvperf_event *pvperf_event_find(struct pvperf_vcpu *vcpu, s32 id)
+struct pvperf_event *pvperf_event_search(struct pvperf_vcpu *vcpu, s32 id)
 {
 	struct pvperf_event *event;
 
 	if (id < 0)
 		return ERR_PTR(-KVM_ENOENT);
-	event = vcpu->recent[(u32)id % PVPERF_VCPU_RECENT];
-	if (event && event->id == id)
-		return event;
 	rcu_read_lock();
 	event = xa_load(&vcpu->vm->ids, id);
 	if (!event)

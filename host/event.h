@@ -57,8 +57,15 @@ void pvperf_event_rebind(struct pvperf_event *event);
 /* Any process context: the perf_event anew, for the same thread. */
 void pvperf_event_reopen(struct pvperf_event *event);
 
-/* The vCPU's event of this id, or ERR_PTR(-KVM_E*). */
-struct pvperf_event *pvperf_event_find(struct pvperf_vcpu *vcpu, s32 id);
+/* The vCPU's event of this id, or ERR_PTR(-KVM_E*). Any context. */
+struct pvperf_event *pvperf_event_search(struct pvperf_vcpu *vcpu, s32 id);
+
+static inline struct pvperf_event *pvperf_event_find(struct pvperf_vcpu *vcpu, s32 id)
+{
+	struct pvperf_event *event = vcpu->recent[(u32)id % PVPERF_VCPU_RECENT];
+
+	return event && event->id == id ? event : pvperf_event_search(vcpu, id);
+}
 
 /* Any context: store .sync where the guest sees it. */
 static inline void pvperf_event_tell(struct pvperf_event *event)

@@ -103,7 +103,7 @@ __u32 pvperf_policy_features(const struct pvperf_policy *policy)
 {
 	__u32 features = KVM_PERF_FEATURE_PAGE | KVM_PERF_FEATURE_BATCH |
 			 KVM_PERF_FEATURE_TIMES | KVM_PERF_FEATURE_SAMPLING |
-			 KVM_PERF_FEATURE_HOST_SW;
+			 KVM_PERF_FEATURE_HOST_SW | KVM_PERF_FEATURE_READ_MANY;
 
 	if (policy->raw_mask)
 		features |= KVM_PERF_FEATURE_RAW;

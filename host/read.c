@@ -6,8 +6,10 @@
  * The one invariant: what the guest is told never goes back, whichever thread's
  * perf_event it comes from.
  */
+#include <linux/err.h>
 #include <linux/perf_event.h>
 #include <linux/sched/clock.h>
+#include <linux/smp.h>
 #include "event.h"
 #include "read.h"
 #include "vcpu.h"
@@ -108,9 +110,39 @@ void pvperf_read_sync_as(struct pvperf_event *event, u32 state)
 	local_irq_restore(flags);
 }
 
+/*
+ * IRQs off. An event that is on here is in its own thread, stays on, and has been so
+ * since .tstamp. If another's reading has found the context's time in this call,
+ * there is nobody but the driver to ask.
+ */
+static __always_inline bool read_quick(struct pvperf_event *event)
+{
+	const struct pvperf_compat_now *now = &event->vcpu->now;
+	struct perf_event *perf = event->perf;
+	s64 passed;
+
+	if (!perf || perf->state != PERF_EVENT_STATE_ACTIVE || perf->ctx != now->ctx ||
+	    READ_ONCE(perf->oncpu) != smp_processor_id() || perf->attr.pinned)
+		return false;
+	passed = now->time - perf->tstamp;
+	if (passed < 0)
+		return false;
+	perf->pmu->read(perf);
+	read_tell(event, KVM_PERF_STATE_COUNTING, local64_read(&perf->count),
+		  perf->total_time_enabled + passed, perf->total_time_running + passed);
+	return true;
+}
+
 void pvperf_read_sync(struct pvperf_event *event)
 {
-	pvperf_read_sync_as(event, read_state(event));
+	unsigned long flags;
+	bool done;
+
+	local_irq_save(flags);
+	done = read_quick(event);
+	local_irq_restore(flags);
+	if (!done)
+		pvperf_read_sync_as(event, read_state(event));
 }
 
 void pvperf_read_revive(struct pvperf_event *event)
@@ -126,4 +158,26 @@ void pvperf_read(struct pvperf_event *event)
 {
 	pvperf_read_sync(event);
 	pvperf_read_revive(event);
+}
+
+int pvperf_read_many(struct pvperf_vcpu *vcpu, s32 id, u64 mask)
+{
+	struct pvperf_event *event;
+	int ret = 0;
+
+	if (id < 0)
+		return -KVM_ENOENT;
+	local_irq_disable();
+	for (; mask; mask &= mask - 1) {
+		event = pvperf_event_find(vcpu, (s32)((u32)id + __ffs64(mask)));
+		if (IS_ERR(event)) {
+			ret = ret ?: PTR_ERR(event);
+		} else if (!read_quick(event)) {
+			local_irq_enable();
+			pvperf_read(event);
+			local_irq_disable();
+		}
+	}
+	local_irq_enable();
+	return ret;
 }

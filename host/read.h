@@ -10,9 +10,15 @@
 #include <linux/types.h>
 
 struct pvperf_event;
+struct pvperf_vcpu;
 
 /* In the vCPU's thread. READ: tells what there is, and tries anew what has failed. */
 void pvperf_read(struct pvperf_event *event);
+/*
+ * The same for those that @mask says of the 64 events from @id on. All that there
+ * are; 0 or the first error.
+ */
+int pvperf_read_many(struct pvperf_vcpu *vcpu, s32 id, u64 mask);
 
 /* Tells the guest what there is; in .state what it is, or @state. */
 void pvperf_read_sync(struct pvperf_event *event);

@@ -121,6 +121,7 @@ static void guest_feature_names(uint32_t features, char *names, size_t size)
 		{ KVM_PERF_FEATURE_SAMPLING, "sampling" },
 		{ KVM_PERF_FEATURE_RAW, "raw" },
 		{ KVM_PERF_FEATURE_HOST_SW, "host-software" },
+		{ KVM_PERF_FEATURE_READ_MANY, "read-many" },
 	};
 	size_t used = 0;
 	int i;

@@ -81,7 +81,9 @@
  * READ may stand; their first argument is guest_perf_op.id (OPEN: .arg holds
  * the address, and .id what the event's parameter says, too), and ENABLE of a
  * sampling event takes in .arg how much is left of the first period (0: a whole
- * one).
+ * one). With KVM_PERF_FEATURE_READ_MANY a READ takes in .arg which events to
+ * read: bit n is that of .id + n, and 0 that of .id alone. All are read that can
+ * be; .result is the first error.
  *
  * Lifetimes
  * ---------
@@ -151,7 +153,7 @@
 
 /* ------------------------------------------------------------ discovery */
 
-#define KVM_PERF_ABI_VERSION		0x00010000
+#define KVM_PERF_ABI_VERSION		0x00010001
 #define KVM_PERF_ABI_MAJOR(v)		((v) >> 16)
 
 #define KVM_PERF_CPUID_BASE		0x4000ff00
@@ -166,6 +168,7 @@
 #define KVM_PERF_FEATURE_SAMPLING	(1 << 3)	/* overflows and NMIs */
 #define KVM_PERF_FEATURE_RAW		(1 << 4)	/* KVM_PERF_TYPE_RAW */
 #define KVM_PERF_FEATURE_HOST_SW	(1 << 5)	/* KVM_PERF_TYPE_SOFTWARE */
+#define KVM_PERF_FEATURE_READ_MANY	(1 << 6)	/* READ of many in a batch */
 
 /* ---------------------------------------------------------------- calls */
 

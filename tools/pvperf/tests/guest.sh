@@ -6,7 +6,7 @@ look guest-fits-pmus machine_guest : pmus ok 0 'perf needs no option'
 look guest-limits machine_guest : limits ok 0 \
 	'64 events a vCPU, 6 counters, 64 operations a batch, sampling periods from 1000'
 look guest-features machine_guest : features ok 0 \
-	'page batch times sampling raw host-software'
+	'page batch times sampling raw host-software read-many'
 look guest-not-kvm machine_guest \
 	'cpuid_set 40000000 0 61774d56 4d566572 65726177' \
 	hypervisor problem 1 "it says 'VMwareVMware'"

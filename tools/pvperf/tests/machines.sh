@@ -44,7 +44,7 @@ machine_guest() {
 	printf '%s\n' '0 10 68747541 444d4163 69746e65' '1 0 0 80000000 0' \
 		'40000000 40000001 4b4d564b 564b4d56 4d' \
 		'4000ff00 4000ff02 65507650 76506672 66726550' \
-		'4000ff01 10000 3f 50565046 0' '4000ff02 40 40 6 3e8' > cpuid
+		'4000ff01 10001 7f 50565046 0' '4000ff02 40 40 6 3e8' > cpuid
 	printf '0000000000000000 T %s\n' perf_event_overflow \
 		perf_sample_event_took perf_pmu_nop_void > proc/kallsyms
 	put sys/module/pvperf_guest/initstate live

@@ -520,6 +520,44 @@ TEST_F(flow, batch)
 	EXPECT_EQ(0, op[4].result);
 }
 
+/*
+ * One operation reads the events that it says, and no other; an id that is nobody's
+ * keeps none from being read.
+ */
+TEST_F(flow, batch_read_many)
+{
+	static const int32_t ids[] = { 4, 5, 8, 67 };
+	struct guest_perf_op *op = batch_at(&self->vm);
+	uint64_t count[4];
+	int i;
+
+	for (i = 0; i < 4; i++) {
+		ASSERT_CALL(0, open_event(self->v, ids[i], 0));
+		ASSERT_CALL(0, id_call(self->v, KVM_PERF_OP_ENABLE, ids[i]));
+	}
+	ASSERT_EQ(0, tiny_spin(self->v, TURNS));
+	for (i = 0; i < 4; i++)
+		count[i] = event_at(&self->vm, ids[i])->count;
+
+	op_set(&op[0], KVM_PERF_OP_READ, 4, 1 | 1 << 4 | 1ull << 63);
+	ASSERT_CALL(1, tiny_call_gpa(self->v, KVM_PERF_OP_BATCH, AT_BATCH, 1));
+	EXPECT_EQ(0, op[0].result);
+	for (i = 0; i < 4; i++)
+		EXPECT_EQ(ids[i] != 5, counted(event_at(&self->vm, ids[i])->count -
+					       count[i], TURNS));
+	EXPECT_EQ(count[1], event_at(&self->vm, 5)->count);
+
+	ASSERT_EQ(0, tiny_spin(self->v, TURNS));
+	for (i = 0; i < 4; i++)
+		count[i] = event_at(&self->vm, ids[i])->count;
+	op_set(&op[0], KVM_PERF_OP_READ, 4, ~0ull);
+	ASSERT_CALL(1, tiny_call_gpa(self->v, KVM_PERF_OP_BATCH, AT_BATCH, 1));
+	EXPECT_EQ(-KVM_ENOENT, op[0].result);
+	for (i = 0; i < 4; i++)
+		EXPECT_LE(measured_least(ids[i] == 5 ? 2 * TURNS : TURNS),
+			  event_at(&self->vm, ids[i])->count - count[i]);
+}
+
 /* Counters are promised where there are some that the host's perf can use. */
 TEST_F(flow, counters_told)
 {

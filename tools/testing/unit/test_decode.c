@@ -187,7 +187,8 @@ static void test_op(void)
 	tap(!wrong, "op: each reserved bit (%u wrong)", wrong);
 
 	for (wrong = 0, i = KVM_PERF_OP_OPEN; i <= KVM_PERF_OP_READ; i++) {
-		int takes_arg = i == KVM_PERF_OP_OPEN || i == KVM_PERF_OP_ENABLE;
+		int takes_arg = i == KVM_PERF_OP_OPEN || i == KVM_PERF_OP_ENABLE ||
+				i == KVM_PERF_OP_READ;
 
 		op = (struct guest_perf_op){ .op = i, .arg = 4096 };
 		wrong += pvperf_decode_op(&op) != (takes_arg ? 0 : -KVM_EINVAL);

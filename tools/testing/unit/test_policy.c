@@ -178,7 +178,8 @@ static void test_access(void)
 	tap(!(pvperf_policy_features(&local) &
 	      ~(KVM_PERF_FEATURE_PAGE | KVM_PERF_FEATURE_BATCH |
 		KVM_PERF_FEATURE_TIMES | KVM_PERF_FEATURE_SAMPLING |
-		KVM_PERF_FEATURE_RAW | KVM_PERF_FEATURE_HOST_SW)),
+		KVM_PERF_FEATURE_RAW | KVM_PERF_FEATURE_HOST_SW |
+		KVM_PERF_FEATURE_READ_MANY)),
 	    "only features that the ABI knows are announced");
 }
 
