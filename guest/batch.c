@@ -46,6 +46,16 @@ static void pvperf_batch_enabled(struct pvperf_cpu *cpu, struct pvperf_slot *slo
 	pvperf_event_unserved(cpu, slot);
 }
 
+/* They were all open when that was asked for. */
+static void pvperf_batch_read_many(struct pvperf_cpu *cpu, unsigned long slots,
+				   int result)
+{
+	if (result)
+		cpu->lost = true;
+	else
+		pvperf_event_synced(cpu, slots);
+}
+
 static void pvperf_batch_result(struct pvperf_cpu *cpu,
 				const struct guest_perf_op *op)
 {
@@ -66,10 +76,12 @@ static void pvperf_batch_result(struct pvperf_cpu *cpu,
 			pvperf_event_disabled(cpu, slot);
 		break;
 	case KVM_PERF_OP_READ:
-		if (result && slot->open)
+		if (op->arg)
+			pvperf_batch_read_many(cpu, op->arg, result);
+		else if (result && slot->open)
 			cpu->lost = true;
 		else if (!result)
-			pvperf_event_synced(cpu, slot);
+			pvperf_event_synced(cpu, BIT(slot - cpu->slot));
 		break;
 	}
 }
@@ -140,7 +152,7 @@ static void pvperf_batch_make_room(struct pvperf_cpu *cpu)
 
 	if (cpu->crowded)
 		excess = PVPERF_SLOTS;
-	for_each_set_bit(s, &idling, PVPERF_SLOTS) {
+	pvperf_for_each_slot(s, idling) {
 		if (excess-- <= 0)
 			break;
 		set_bit(s, &cpu->dirty);
@@ -218,10 +230,28 @@ static void pvperf_batch_enable(struct pvperf_cpu *cpu, int s)
 	pvperf_batch_add(cpu, KVM_PERF_OP_ENABLE, s, pvperf_period_arm(cpu, slot));
 }
 
-static void pvperf_batch_read(struct pvperf_cpu *cpu, int s)
+/*
+ * Those that this flush has begun one by one, as that may have failed; @begun.
+ * The others in one operation, if the host knows that.
+ */
+static void pvperf_batch_read(struct pvperf_cpu *cpu, unsigned long reading,
+			      unsigned long begun)
 {
-	if (cpu->slot[s].on)
-		pvperf_batch_add(cpu, KVM_PERF_OP_READ, s, 0);
+	unsigned long many = 0;
+	int s;
+
+	if (!(pvperf_caps.features & KVM_PERF_FEATURE_READ_MANY))
+		begun = ~0UL;
+	pvperf_for_each_slot(s, reading) {
+		if (!cpu->slot[s].on)
+			continue;
+		if (begun & BIT(s))
+			pvperf_batch_add(cpu, KVM_PERF_OP_READ, s, 0);
+		else
+			many |= BIT(s);
+	}
+	if (many)
+		pvperf_batch_add(cpu, KVM_PERF_OP_READ, 0, many);
 }
 
 /* All that gives something back comes before what asks for something. */
@@ -244,7 +274,7 @@ pvperf_batch_each(struct pvperf_cpu *cpu, unsigned long slots,
 {
 	int s;
 
-	for_each_set_bit(s, &slots, PVPERF_SLOTS)
+	pvperf_for_each_slot(s, slots)
 		step(cpu, s);
 }
 
@@ -259,25 +289,13 @@ static void pvperf_batch_reconcile(struct pvperf_cpu *cpu)
 	pvperf_batch_each(cpu, dirty, pvperf_batch_begin);
 	reading = cpu->reading;
 	cpu->reading = 0;
-	pvperf_batch_each(cpu, reading, pvperf_batch_read);
+	pvperf_batch_read(cpu, reading, dirty);
 	pvperf_batch_send(cpu);
 }
 
 static void pvperf_batch_unserved(struct pvperf_cpu *cpu, int s)
 {
 	pvperf_event_unserved(cpu, &cpu->slot[s]);
-}
-
-static void pvperf_batch_settle(struct pvperf_cpu *cpu)
-{
-	unsigned long leaving = cpu->leaving;
-	int s;
-
-	cpu->leaving = 0;
-	for_each_set_bit(s, &leaving, PVPERF_SLOTS)
-		pvperf_event_leaves(cpu, &cpu->slot[s]);
-	for_each_set_bit(s, &leaving, PVPERF_SLOTS)
-		pvperf_event_left(cpu, &cpu->slot[s]);
 }
 
 /* As at most brackets: a switch between two tasks of one perf stat makes four. */
@@ -306,7 +324,7 @@ void pvperf_batch_flush(struct pvperf_cpu *cpu)
 		cpu->now = local_clock();
 		pvperf_batch_each(cpu, cpu->dirty, pvperf_batch_unserved);
 	}
-	pvperf_batch_settle(cpu);
+	pvperf_event_settle(cpu);
 	cpu->busy = false;
 }
 

@@ -84,7 +84,7 @@ static void pvperf_cpu_soil(struct pvperf_cpu *cpu)
 	unsigned long used = pvperf_cpu_slots(cpu, pvperf_cpu_slot_used);
 	int s;
 
-	for_each_set_bit(s, &used, PVPERF_SLOTS)
+	pvperf_for_each_slot(s, used)
 		set_bit(s, &cpu->dirty);
 }
 
@@ -214,7 +214,7 @@ static void pvperf_cpu_stop_stale(struct pvperf_cpu *cpu)
 
 	cpu->idling &= ~stale;
 	cpu->stale = cpu->idling;
-	for_each_set_bit(s, &stale, PVPERF_SLOTS)
+	pvperf_for_each_slot(s, stale)
 		set_bit(s, &cpu->dirty);
 }
 

@@ -2,6 +2,7 @@
 #ifndef _PVPERF_GUEST_CPU_H
 #define _PVPERF_GUEST_CPU_H
 
+#include <linux/bits.h>
 #include <linux/build_bug.h>
 #include <linux/irq_work.h>
 #include <linux/kvm_pvperf.h>
@@ -81,6 +82,17 @@ static inline s32 pvperf_cpu_id(struct pvperf_cpu *cpu,
 				const struct pvperf_slot *slot)
 {
 	return smp_processor_id() * PVPERF_SLOTS + (slot - cpu->slot);
+}
+
+/* Slot @s is somebody's from now on. On this CPU. */
+static inline void pvperf_cpu_slot_taken(struct pvperf_cpu *cpu, int s)
+{
+	const unsigned long others = ~BIT(s);
+
+	cpu->idling &= others;
+	cpu->stale &= others;
+	cpu->fresh &= others;
+	cpu->together &= others;
 }
 
 /* What the host says when it leaves, or what a new one does. */

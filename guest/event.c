@@ -23,21 +23,29 @@
 
 /* ---------------------------------------------------------------- counts */
 
-void pvperf_event_fold(struct perf_event *event, const struct guest_perf_event *ev)
+static __always_inline void
+pvperf_event_fold_here(struct perf_event *event, struct pvperf_event *p,
+		       const struct guest_perf_event *ev)
 {
-	struct pvperf_event *p = pvperf_event_of(event);
 	struct hw_perf_event *hw = &event->hw;
 	u64 before, now;
 
-	if (p->slot && READ_ONCE(p->slot->begins))
-		return;
 	/* An NMI may do the same meanwhile; then it has done so for us. */
 	do {
 		before = local64_read(&hw->prev_count);
 		now = READ_ONCE(ev->count);
 	} while (local64_cmpxchg(&hw->prev_count, before, now) != before);
 	local64_add(now - before, &event->count);
-	local64_add(now - before, &p->since);
+	if (p->key.sampling)
+		local64_add(now - before, &p->since);
+}
+
+void pvperf_event_fold(struct perf_event *event, const struct guest_perf_event *ev)
+{
+	struct pvperf_event *p = pvperf_event_of(event);
+
+	if (!p->slot || !READ_ONCE(p->slot->begins))
+		pvperf_event_fold_here(event, p, ev);
 }
 
 void pvperf_event_lose_samples(struct perf_event *event, u32 n)
@@ -102,9 +110,9 @@ void pvperf_event_served(struct pvperf_cpu *cpu, struct pvperf_slot *slot)
 }
 
 /* A count begins anew at what the host event has. */
-static void pvperf_event_begin(struct pvperf_cpu *cpu, struct perf_event *event,
-			       struct pvperf_slot *slot, enum pvperf_served served,
-			       u64 now)
+static __always_inline void
+pvperf_event_begin(struct pvperf_cpu *cpu, struct perf_event *event,
+		   struct pvperf_slot *slot, enum pvperf_served served, u64 now)
 {
 	struct pvperf_event *p = pvperf_event_of(event);
 	struct pvperf_event_sync s;
@@ -119,8 +127,9 @@ static void pvperf_event_begin(struct pvperf_cpu *cpu, struct perf_event *event,
 	p->served = served;
 }
 
-static void pvperf_event_update(struct pvperf_cpu *cpu, struct pvperf_slot *slot,
-				enum pvperf_served next)
+static __always_inline void
+pvperf_event_update(struct pvperf_cpu *cpu, struct pvperf_slot *slot,
+		    enum pvperf_served next)
 {
 	const struct guest_perf_event *ev = pvperf_cpu_event(cpu, slot);
 	struct perf_event *event = pvperf_event_owner(slot);
@@ -136,18 +145,24 @@ static void pvperf_event_update(struct pvperf_cpu *cpu, struct pvperf_slot *slot
 	}
 	p = pvperf_event_of(event);
 	lost = p->lost;
-	pvperf_event_fold(event, ev);
+	pvperf_event_fold_here(event, p, ev);
 	p->heard = cpu->now;
 	p->synced = true;
 	pvperf_time_book(p, ev, next, cpu->now);
 	cpu->crowded |= p->lost != lost;
 }
 
-void pvperf_event_synced(struct pvperf_cpu *cpu, struct pvperf_slot *slot)
+void pvperf_event_synced(struct pvperf_cpu *cpu, unsigned long slots)
 {
-	pvperf_event_update(cpu, slot, slot->event ? PVPERF_SERVED : PVPERF_NOT_WANTED);
-}
+	struct pvperf_slot *slot;
+	int s;
 
+	pvperf_for_each_slot(s, slots) {
+		slot = &cpu->slot[s];
+		pvperf_event_update(cpu, slot, slot->event ? PVPERF_SERVED :
+						PVPERF_NOT_WANTED);
+	}
+}
 
 void pvperf_event_disabled(struct pvperf_cpu *cpu, struct pvperf_slot *slot)
 {
@@ -180,7 +195,7 @@ void pvperf_event_lost(struct pvperf_cpu *cpu, struct pvperf_slot *slot)
 				 local_clock());
 }
 
-void pvperf_event_leaves(struct pvperf_cpu *cpu, struct pvperf_slot *slot)
+static void pvperf_event_leaves(struct pvperf_cpu *cpu, struct pvperf_slot *slot)
 {
 	struct pvperf_event *p = pvperf_event_of(slot->leaving);
 
@@ -189,12 +204,14 @@ void pvperf_event_leaves(struct pvperf_cpu *cpu, struct pvperf_slot *slot)
 				 local_clock());
 }
 
-void pvperf_event_left(struct pvperf_cpu *cpu, struct pvperf_slot *slot)
+static void pvperf_event_left(struct pvperf_cpu *cpu, struct pvperf_slot *slot)
 {
 	struct guest_perf_event *ev = pvperf_cpu_event(cpu, slot);
 	struct perf_event *event = slot->leaving;
 
-	pvperf_time_take_lost(event);
+	/* As a rule nothing was lost; but a leader answers for its group. */
+	if (pvperf_event_of(event)->lost || !list_empty(&event->sibling_list))
+		pvperf_time_take_lost(event);
 	/* Too late for a sample: registers and task may be another's by now. */
 	if (slot->key.sampling) {
 		pvperf_event_lose_samples(event, pvperf_page_overflows_take(ev));
@@ -202,6 +219,18 @@ void pvperf_event_left(struct pvperf_cpu *cpu, struct pvperf_slot *slot)
 	}
 	pvperf_event_of(event)->slot = NULL;
 	WRITE_ONCE(slot->leaving, NULL);
+}
+
+void pvperf_event_settle(struct pvperf_cpu *cpu)
+{
+	unsigned long leaving = cpu->leaving;
+	int s;
+
+	cpu->leaving = 0;
+	pvperf_for_each_slot(s, leaving)
+		pvperf_event_leaves(cpu, &cpu->slot[s]);
+	pvperf_for_each_slot(s, leaving)
+		pvperf_event_left(cpu, &cpu->slot[s]);
 }
 
 /* ------------------------------------------------------------ for pmu.c */
@@ -213,23 +242,30 @@ static bool pvperf_event_goes_on(const struct pvperf_cpu *cpu,
 	return slot->on && !slot->rearm && !slot->close && !cpu->busy && !in_nmi();
 }
 
-void pvperf_event_start(struct perf_event *event, int flags)
+static __always_inline void
+pvperf_event_start_here(struct pvperf_cpu *cpu, struct perf_event *event,
+			struct pvperf_event *p, int flags)
 {
-	struct pvperf_cpu *cpu = pvperf_cpu_this();
-	struct pvperf_slot *slot = pvperf_event_of(event)->slot;
+	struct pvperf_slot *slot = p->slot;
 
-	if (!(event->hw.state & PERF_HES_STOPPED))
-		return;
 	WRITE_ONCE(event->hw.state, 0);
 	if (!slot)
 		return;
 	slot->halted = false;
-	if ((flags & PERF_EF_RELOAD) && pvperf_period_overdue(event, slot))
+	if (p->key.sampling && (flags & PERF_EF_RELOAD) &&
+	    pvperf_period_overdue(event, slot))
 		slot->rearm = true;
 	if (pvperf_event_goes_on(cpu, slot))
 		return;
 	set_bit(slot - cpu->slot, &cpu->dirty);
 	pvperf_batch_kick(cpu);
+}
+
+void pvperf_event_start(struct perf_event *event, int flags)
+{
+	if (event->hw.state & PERF_HES_STOPPED)
+		pvperf_event_start_here(pvperf_cpu_this(), event,
+					pvperf_event_of(event), flags);
 }
 
 /* Brings event->count up to date, as far as that needs no exit. */
@@ -287,69 +323,87 @@ static bool pvperf_event_excess(struct pvperf_cpu *cpu, struct perf_event *event
 
 /* If the host counts already, for nobody, it is to say from where. */
 static void pvperf_event_arrive(struct pvperf_cpu *cpu, struct perf_event *event,
-				struct pvperf_slot *slot)
+				struct pvperf_event *p, int s)
 {
-	struct pvperf_event *p = pvperf_event_of(event);
+	struct pvperf_slot *slot = &cpu->slot[s];
 
 	p->added = event->tstamp;
 	p->lost = p->taken = p->shown = 0;
 	p->ran = p->frozen = false;
 	p->served = PVPERF_NOT_WANTED;
 	WRITE_ONCE(slot->begins, slot->on);
-	if (slot->begins)
-		__set_bit(slot - cpu->slot, &cpu->reading);
+	if (slot->on)
+		cpu->reading |= BIT(s);
 	else
 		pvperf_event_begin(cpu, event, slot, PVPERF_NOT_WANTED, local_clock());
 }
 
 /* Back in the same bracket, to the same slot: it has never left. */
-static void pvperf_event_stay(struct pvperf_cpu *cpu, struct pvperf_slot *slot)
+static void pvperf_event_stay(struct pvperf_cpu *cpu, int s)
 {
-	__clear_bit(slot - cpu->slot, &cpu->leaving);
+	struct pvperf_slot *slot = &cpu->slot[s];
+
+	__clear_bit(s, &cpu->leaving);
 	if (!slot->begins)
-		__clear_bit(slot - cpu->slot, &cpu->reading);
+		__clear_bit(s, &cpu->reading);
 	WRITE_ONCE(slot->leaving, NULL);
 }
 
-static void pvperf_event_settle(struct pvperf_cpu *cpu, struct perf_event *event, int s)
+/* A slot for @event, or -1: nearly always the one that it had last, which counts on. */
+static int pvperf_event_place(struct pvperf_cpu *cpu, struct perf_event *event,
+			      const struct pvperf_event *p)
 {
-	struct pvperf_event *p = pvperf_event_of(event);
+	int s = p->last;
+
+	if (pvperf_slot_is_ready(&cpu->slot[s], &p->key)) {
+		pvperf_cpu_slot_taken(cpu, s);
+		return s;
+	}
+	s = pvperf_slot_find(cpu, &p->key, event, s);
+	if (s >= 0)
+		pvperf_slot_claim(cpu, s, &p->key);
+	return s;
+}
+
+static void pvperf_event_enter(struct pvperf_cpu *cpu, struct perf_event *event,
+			       struct pvperf_event *p, int s)
+{
 	struct pvperf_slot *slot = &cpu->slot[s];
 
-	pvperf_slot_claim(cpu, s, &p->key);
 	if (slot->leaving == event)
-		pvperf_event_stay(cpu, slot);
+		pvperf_event_stay(cpu, s);
 	else
-		pvperf_event_arrive(cpu, event, slot);
-	p->slot = slot;
+		pvperf_event_arrive(cpu, event, p, s);
 	p->last = s;
+	p->slot = slot;
 	WRITE_ONCE(slot->event, event);
+	cpu->hardware += p->hardware;
+	cpu->coming |= BIT(s);
+	cpu->pinned |= event->group_leader->attr.pinned;
 }
 
 int pvperf_event_add(struct perf_event *event, int flags)
 {
 	struct pvperf_event *p = pvperf_event_of(event);
 	struct pvperf_cpu *cpu = pvperf_cpu_this();
-	int s;
+	int s = -1;
 
 	lockdep_assert_irqs_disabled();
 	event->hw.state = PERF_HES_STOPPED | PERF_HES_UPTODATE;
 	if (!p->nowhere) {
 		if (!cpu->online || pvperf_event_excess(cpu, event))
 			return -EAGAIN;
-		s = pvperf_slot_find(cpu, &p->key, event, p->last);
+		s = pvperf_event_place(cpu, event, p);
 		if (s < 0)
 			return -EAGAIN;
-		pvperf_event_settle(cpu, event, s);
-		cpu->hardware += p->hardware;
-		__set_bit(s, &cpu->coming);
-		cpu->pinned |= event->group_leader->attr.pinned;
+		pvperf_event_enter(cpu, event, p, s);
 	}
 	if (flags & PERF_EF_START)
-		pvperf_event_start(event, PERF_EF_RELOAD);
-	else if (!p->nowhere)
+		pvperf_event_start_here(cpu, event, p, PERF_EF_RELOAD);
+	else if (s >= 0)
 		set_bit(s, &cpu->dirty);
-	perf_event_update_userpage(event);
+	if (rcu_access_pointer(event->rb))
+		perf_event_update_userpage(event);
 	return 0;
 }
 
@@ -372,14 +426,12 @@ bool pvperf_event_commit(struct pvperf_cpu *cpu)
 	unsigned long coming = cpu->coming;
 	int s;
 
-	if (!cpu->pinned)
-		return true;
 	/* Of those that never stopped, the page may tell what was long ago. */
-	for_each_set_bit(s, &coming, PVPERF_SLOTS)
+	pvperf_for_each_slot(s, coming)
 		if (cpu->slot[s].on)
 			__set_bit(s, &cpu->reading);
 	pvperf_batch_flush(cpu);
-	for_each_set_bit(s, &coming, PVPERF_SLOTS)
+	pvperf_for_each_slot(s, coming)
 		if (!pvperf_event_counts(cpu, s))
 			return false;
 	return true;

@@ -104,15 +104,15 @@ bool pvperf_event_wanted(const struct pvperf_slot *slot);
 /* The host event is about to be opened, its count starts at 0. */
 void pvperf_event_restart(struct pvperf_cpu *cpu, struct pvperf_slot *slot);
 
-/* It was enabled, disabled, read (and may leave), could not be opened or enabled. */
+/* These were read, and may be leaving. */
+void pvperf_event_synced(struct pvperf_cpu *cpu, unsigned long slots);
+/* It was enabled, disabled, could not be opened or enabled. */
 void pvperf_event_served(struct pvperf_cpu *cpu, struct pvperf_slot *slot);
 void pvperf_event_disabled(struct pvperf_cpu *cpu, struct pvperf_slot *slot);
-void pvperf_event_synced(struct pvperf_cpu *cpu, struct pvperf_slot *slot);
 void pvperf_event_unserved(struct pvperf_cpu *cpu, struct pvperf_slot *slot);
 /* The host forgot it. */
 void pvperf_event_lost(struct pvperf_cpu *cpu, struct pvperf_slot *slot);
-/* The flush is over: slot->leaving's times are final, then it may go. */
-void pvperf_event_leaves(struct pvperf_cpu *cpu, struct pvperf_slot *slot);
-void pvperf_event_left(struct pvperf_cpu *cpu, struct pvperf_slot *slot);
+/* The flush is over: the times of those that leave are final, and so they may go. */
+void pvperf_event_settle(struct pvperf_cpu *cpu);
 
 #endif /* _PVPERF_GUEST_EVENT_H */

@@ -49,7 +49,7 @@ static int pvperf_nmi_handler(unsigned int type, struct pt_regs *regs)
 	cpu->late |= nmis > 1;
 	cpu->late_until = jiffies + PVPERF_NMI_LATE;
 	pending = pvperf_page_pending_take(&cpu->area->page);
-	for_each_set_bit(s, &pending, PVPERF_SLOTS)
+	pvperf_for_each_slot(s, pending)
 		pvperf_sample_nmi(cpu, s, regs);
 	/* Core lowers the rate of samples, for good, if they take too long. */
 	pvperf_compat_sample_took_nmi(min_t(u64, local_clock() - start,

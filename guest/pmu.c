@@ -69,7 +69,7 @@ static int pvperf_pmu_commit_txn(struct pmu *pmu)
 {
 	struct pvperf_cpu *cpu = pvperf_cpu_this();
 
-	if ((cpu->txn & PERF_PMU_TXN_ADD) && !pvperf_event_commit(cpu))
+	if ((cpu->txn & PERF_PMU_TXN_ADD) && cpu->pinned && !pvperf_event_commit(cpu))
 		return -EAGAIN;
 	if (pvperf_pmu_end_txn(pmu) & PERF_PMU_TXN_READ)
 		pvperf_read_all(pvperf_cpu_this());

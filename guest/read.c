@@ -31,7 +31,7 @@ static void pvperf_read_account(struct pvperf_cpu *cpu, unsigned long slots)
 	struct perf_event *event;
 	int s;
 
-	for_each_set_bit(s, &slots, PVPERF_SLOTS) {
+	pvperf_for_each_slot(s, slots) {
 		event = cpu->slot[s].event;
 		if (event)
 			pvperf_time_book(pvperf_event_of(event),
@@ -39,7 +39,7 @@ static void pvperf_read_account(struct pvperf_cpu *cpu, unsigned long slots)
 					 pvperf_event_of(event)->served,
 					 local_clock());
 	}
-	for_each_set_bit(s, &slots, PVPERF_SLOTS)
+	pvperf_for_each_slot(s, slots)
 		if (cpu->slot[s].event)
 			pvperf_time_take_lost(cpu->slot[s].event);
 }
@@ -66,7 +66,7 @@ static unsigned long pvperf_read_others(struct pvperf_cpu *cpu,
 	const struct perf_event *other;
 	int s;
 
-	for_each_set_bit(s, &cpu->together, PVPERF_SLOTS) {
+	pvperf_for_each_slot(s, cpu->together) {
 		other = cpu->slot[s].event;
 		if (!other || other == event || other->ctx != event->ctx)
 			__clear_bit(s, &others);

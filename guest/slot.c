@@ -14,12 +14,6 @@
 #include "cpu.h"
 #include "slot.h"
 
-bool pvperf_key_equal(const struct pvperf_key *a, const struct pvperf_key *b)
-{
-	return a->type == b->type && a->flags == b->flags &&
-	       a->config == b->config && a->sampling == b->sampling;
-}
-
 static bool pvperf_slot_idle(const struct pvperf_slot *slot)
 {
 	return !slot->event && !slot->leaving;
@@ -64,10 +58,7 @@ void pvperf_slot_claim(struct pvperf_cpu *cpu, int s, const struct pvperf_key *k
 {
 	struct pvperf_slot *slot = &cpu->slot[s];
 
-	__clear_bit(s, &cpu->idling);
-	__clear_bit(s, &cpu->stale);
-	__clear_bit(s, &cpu->fresh);
-	__clear_bit(s, &cpu->together);
+	pvperf_cpu_slot_taken(cpu, s);
 	if (slot->open && !pvperf_key_equal(&slot->key, key))
 		slot->close = true;
 	slot->key = *key;

@@ -2,12 +2,18 @@
 #ifndef _PVPERF_GUEST_SLOT_H
 #define _PVPERF_GUEST_SLOT_H
 
+#include <linux/bitops.h>
 #include <linux/kvm_pvperf.h>
 #include <linux/perf_event.h>
 
 struct pvperf_cpu;
 
 #define PVPERF_SLOTS	KVM_PERF_EVENTS_MAX	/* one bit each in .pending */
+
+/* The slots of a set, as it is when this begins; for_each_set_bit() costs thrice that. */
+#define pvperf_for_each_slot(s, set)						\
+	for (unsigned long __left = (set);					\
+	     __left && ((s) = __ffs(__left), true); __left &= __left - 1)
 
 /* What the host counts. Events alike in this can follow each other in a slot. */
 struct pvperf_key {
@@ -37,7 +43,20 @@ struct pvperf_slot {
 	bool trial;	/* open it without an event */
 };
 
-bool pvperf_key_equal(const struct pvperf_key *a, const struct pvperf_key *b);
+static inline bool pvperf_key_equal(const struct pvperf_key *a,
+				    const struct pvperf_key *b)
+{
+	return a->type == b->type && a->flags == b->flags &&
+	       a->config == b->config && a->sampling == b->sampling;
+}
+
+/* Nobody's, and counts for @key: who takes it has nothing to ask for but a READ. */
+static inline bool pvperf_slot_is_ready(const struct pvperf_slot *slot,
+					const struct pvperf_key *key)
+{
+	return slot->on && !slot->event && !slot->leaving && !slot->close &&
+	       !slot->rearm && pvperf_key_equal(&slot->key, key);
+}
 
 /* All with IRQs off, on @cpu. */
 

@@ -32,7 +32,7 @@ static u64 pvperf_time_loss(const struct pvperf_event *p, u64 time, u64 enabled,
 void pvperf_time_book(struct pvperf_event *p, const struct guest_perf_event *ev,
 		      enum pvperf_served next, u64 now)
 {
-	u64 time = now - p->clock, lost, enabled, running;
+	u64 time = now - p->clock, lost = 0, enabled, running;
 	struct pvperf_event_sync s;
 
 	pvperf_page_event_read(ev, &s);
@@ -40,7 +40,8 @@ void pvperf_time_book(struct pvperf_event *p, const struct guest_perf_event *ev,
 	running = min(s.time_running - p->running, enabled);
 	if (p->served == PVPERF_SERVED && next == PVPERF_SERVED && !enabled)
 		return;
-	lost = pvperf_time_loss(p, time, enabled, running, next);
+	if (p->served != PVPERF_SERVED || next == PVPERF_UNSERVED || running < enabled)
+		lost = pvperf_time_loss(p, time, enabled, running, next);
 	p->lost += lost;
 	p->ran |= p->served == PVPERF_SERVED && (running || lost < time);
 	p->clock = now;
