@@ -5,9 +5,10 @@
 /*
  * How both sides touch the memory that they share: whatever has an order, or
  * must be seen whole or taken once, is here. A word that stands alone (.period,
- * .epoch, a page's .state) is loaded or stored where it is used. No allocation, no locks, no kernel services but
- * barriers and atomics, so that every function here may run in NMI context, and
- * that tools/testing/unit can run the two sides as two threads.
+ * .epoch, a page's .state) is loaded or stored where it is used. No allocation,
+ * no locks, no kernel services but barriers and atomics, so that every function
+ * here may run in NMI context, and that tools/testing/unit can run the two sides
+ * as two threads.
  *
  *   host (vCPU is outside the guest)        guest
  *   ------------------------------------    ------------------------------------
