@@ -43,8 +43,8 @@ def parts_table(system, rows):
 
 def per_table(rows):
     """Of one system, what a unit of work takes."""
-    line = lambda row, r: [ROWS.get(row, row)] + [f"{r['per_' + f]:,.2f}".removesuffix('.00') if f in ('exits', 'calls')
-                                                  else f"{r['per_' + f]:,.0f}" for f in
+    line = lambda row, r: [ROWS.get(row, row)] + [f"{r['per_' + f]:z,.2f}".removesuffix('.00') if f in ('exits', 'calls')
+                                                  else f"{r['per_' + f]:z,.0f}" for f in
                                                   ('total', 'host', 'guest', 'exits', 'calls')]
     return table(['row, each', 'total', 'host', 'guest', 'exits', 'calls'],
                  [line(row, rows[row]) for row in ROWS if 'per_total' in rows.get(row, {})])
