@@ -16,7 +16,7 @@ SECONDS = ('idle', 'interval')      # kinds of rows whose unit of work is to sle
 
 
 def works(lines):
-    """{row: {amount of work: [what it took, once per repeat]}}; the warm-up is left out."""
+    """{row: {amount of work: [what it used, once per repeat]}}; the warm-up is left out."""
     marks = {}
     for line in lines:
         m = MARK.match(line.strip())
@@ -27,29 +27,46 @@ def works(lines):
     for (row, amount, repeat), ends in marks.items():
         # "open" has no warm-up: each of its repeats is another event.
         if len(ends) == 2 and (repeat or row.startswith('open')):
-            took = {f: ends['b'].get(k, 0) - ends['a'].get(k, 0) for f, k in FIGURES.items()}
+            used = {f: ends['b'].get(k, 0) - ends['a'].get(k, 0) for f, k in FIGURES.items()}
             # Of these, KVM steps over the end of an NMI behind which the next one waits:
             # their number says how overflows happened to meet, not what one costs.
-            took['unstepped'] = took['exits'] - took['steps']
-            rows.setdefault(row, {}).setdefault(amount, []).append(took)
+            used['unstepped'] = used['exits'] - used['steps']
+            rows.setdefault(row, {}).setdefault(amount, []).append(used)
     return rows
+
+
+def kind(row):
+    return row.split('.')[0]
 
 
 def middle(repeats, figure):
     return statistics.median_low(sorted(r[figure] for r in repeats))
 
 
-def rows_of(lines):
-    """{row: {figure: number}}, and per unit of work as .per_total and so on."""
-    result = {}
-    for row, amounts in works(lines).items():
-        few, many = min(amounts), max(amounts)
-        result[row] = {f: middle(amounts[many], f) for f in amounts[many][0]}
-        if few != many:
-            for f in result[row].copy():
-                more = middle(amounts[many], f) - middle(amounts[few], f)
-                result[row]['per_' + f] = more / (many - few)
+def took(amounts):
+    """{figure: number} of one work, and per unit of it as .per_total and so on."""
+    few, many = min(amounts), max(amounts)
+    result = {f: middle(amounts[many], f) for f in amounts[many][0]}
+    if few != many:
+        for f in result.copy():
+            more = middle(amounts[many], f) - middle(amounts[few], f)
+            result['per_' + f] = more / (many - few)
     return result
+
+
+def rows_of(lines):
+    """{row: {figure: number}}."""
+    return {row: took(amounts) for row, amounts in works(lines).items()}
+
+
+def bases_of(lines):
+    """The same of the plain guest by kinds of rows: there all pipes are one, and each
+    repeat of any of them is one more of it."""
+    kinds = {}
+    for row, amounts in works(lines).items():
+        for amount, repeats in amounts.items():
+            kinds.setdefault(kind(row), {}).setdefault(amount, []).extend(repeats)
+    return {k: took(amounts) for k, amounts in kinds.items()}
 
 
 def told(lines):
@@ -58,20 +75,13 @@ def told(lines):
     return {m[1]: float(m[2]) if '.' in m[2] else int(m[2]) for m in found if m}
 
 
-def base_of(row, figure, plain):
-    """A row's figure in the plain guest: there all pipes are one."""
-    kind = row.split('.')[0]
-    alike = [r[figure] for name, r in plain.items() if name.split('.')[0] == kind and figure in r]
-    return statistics.median_low(alike) if alike else None
-
-
-def compared(rows, plain):
+def compared(rows, plain, bases):
     """Adds what can be said only beside the plain guest: each row's ratio to it, of what
     a unit of work takes, and what exits an overflow brings. A plain second is next to
     nothing, and two may take less than one: of seconds, the whole is compared."""
     for row, r in rows.items():
-        figure = 'total' if row.split('.')[0] in SECONDS else 'per_total'
-        base = base_of(row, figure, plain)
+        figure = 'total' if kind(row) in SECONDS else 'per_total'
+        base = bases.get(kind(row), {}).get(figure)
         if base:
             r['ratio'] = r[figure] / base
         if r['overflows'] and row in plain:
