@@ -10,6 +10,7 @@
 #include <linux/hardirq.h>
 #include <linux/lockdep.h>
 #include <linux/sched/clock.h>
+#include "account.h"
 #include "batch.h"
 #include "caps.h"
 #include "cpu.h"
@@ -30,20 +31,20 @@ static void pvperf_batch_opened(struct pvperf_cpu *cpu, struct pvperf_slot *slot
 	/* There may be room when it is tried again. */
 	if (result == -KVM_ENOSPC)
 		pvperf_slot_close_idle(cpu);
-	pvperf_event_unserved(cpu, slot);
+	pvperf_account_unserved(cpu, slot);
 }
 
 static void pvperf_batch_enabled(struct pvperf_cpu *cpu, struct pvperf_slot *slot,
 				 int result)
 {
 	if (!result) {
-		pvperf_event_served(cpu, slot);
+		pvperf_account_served(cpu, slot);
 		return;
 	}
 	slot->on = false;
 	if (slot->open && result == -KVM_ENOENT)
 		cpu->lost = true;
-	pvperf_event_unserved(cpu, slot);
+	pvperf_account_unserved(cpu, slot);
 }
 
 /* They were all open when that was asked for. */
@@ -53,7 +54,7 @@ static void pvperf_batch_read_many(struct pvperf_cpu *cpu, unsigned long slots,
 	if (result)
 		cpu->lost = true;
 	else
-		pvperf_event_synced(cpu, slots);
+		pvperf_account_synced(cpu, slots);
 }
 
 static void pvperf_batch_result(struct pvperf_cpu *cpu,
@@ -73,7 +74,7 @@ static void pvperf_batch_result(struct pvperf_cpu *cpu,
 		if (result)
 			cpu->lost = true;
 		else
-			pvperf_event_disabled(cpu, slot);
+			pvperf_account_disabled(cpu, slot);
 		break;
 	case KVM_PERF_OP_READ:
 		if (op->arg)
@@ -81,7 +82,7 @@ static void pvperf_batch_result(struct pvperf_cpu *cpu,
 		else if (result && slot->open)
 			cpu->lost = true;
 		else if (!result)
-			pvperf_event_synced(cpu, BIT(slot - cpu->slot));
+			pvperf_account_synced(cpu, BIT(slot - cpu->slot));
 		break;
 	}
 }
@@ -214,7 +215,7 @@ static void pvperf_batch_open(struct pvperf_cpu *cpu, int s)
 
 	if (slot->open || !(slot->trial || pvperf_event_wanted(slot)))
 		return;
-	pvperf_event_restart(cpu, slot);
+	pvperf_account_restart(cpu, slot);
 	slot->open = true;
 	pvperf_batch_add(cpu, KVM_PERF_OP_OPEN, s, pvperf_batch_param(cpu, s));
 }
@@ -295,7 +296,7 @@ static void pvperf_batch_reconcile(struct pvperf_cpu *cpu)
 
 static void pvperf_batch_unserved(struct pvperf_cpu *cpu, int s)
 {
-	pvperf_event_unserved(cpu, &cpu->slot[s]);
+	pvperf_account_unserved(cpu, &cpu->slot[s]);
 }
 
 /* As at most brackets: a switch between two tasks of one perf stat makes four. */
@@ -324,7 +325,7 @@ void pvperf_batch_flush(struct pvperf_cpu *cpu)
 		cpu->now = local_clock();
 		pvperf_batch_each(cpu, cpu->dirty, pvperf_batch_unserved);
 	}
-	pvperf_event_settle(cpu);
+	pvperf_account_settle(cpu);
 	cpu->busy = false;
 }
 

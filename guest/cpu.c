@@ -17,6 +17,7 @@
 #include <linux/smp.h>
 #include <linux/topology.h>
 #include <linux/workqueue.h>
+#include "account.h"
 #include "batch.h"
 #include "caps.h"
 #include "cpu.h"
@@ -94,7 +95,7 @@ static void pvperf_cpu_release(struct pvperf_cpu *cpu)
 	struct pvperf_slot *slot;
 
 	for (slot = cpu->slot; slot < cpu->slot + PVPERF_SLOTS; slot++) {
-		pvperf_event_lost(cpu, slot);
+		pvperf_account_lost(cpu, slot);
 		slot->open = false;
 		slot->on = false;
 		slot->begins = false;

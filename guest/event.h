@@ -86,33 +86,12 @@ static inline bool pvperf_event_is(const struct perf_event *event)
 	return event->pmu->add == pvperf_event_add;
 }
 
-/* Any context. Adds what the page has more than was added before. */
-void pvperf_event_fold(struct perf_event *event, const struct guest_perf_event *ev);
+/* Should it count now? */
+static inline bool pvperf_event_wanted(const struct pvperf_slot *slot)
+{
+	const struct perf_event *event = READ_ONCE(slot->event);
 
-/* Any context. @n overflows of it will not become samples. */
-void pvperf_event_lose_samples(struct perf_event *event, u32 n);
-
-/*
- * Any context. Where samples don't say what their period was: the whole ones that
- * have had none, as the host has made them longer.
- */
-void pvperf_event_lose_missed(struct perf_event *event);
-
-/* For batch.c, in a flush. */
-
-bool pvperf_event_wanted(const struct pvperf_slot *slot);
-/* The host event is about to be opened, its count starts at 0. */
-void pvperf_event_restart(struct pvperf_cpu *cpu, struct pvperf_slot *slot);
-
-/* These were read, and may be leaving. */
-void pvperf_event_synced(struct pvperf_cpu *cpu, unsigned long slots);
-/* It was enabled, disabled, could not be opened or enabled. */
-void pvperf_event_served(struct pvperf_cpu *cpu, struct pvperf_slot *slot);
-void pvperf_event_disabled(struct pvperf_cpu *cpu, struct pvperf_slot *slot);
-void pvperf_event_unserved(struct pvperf_cpu *cpu, struct pvperf_slot *slot);
-/* The host forgot it. */
-void pvperf_event_lost(struct pvperf_cpu *cpu, struct pvperf_slot *slot);
-/* The flush is over: the times of those that leave are final, and so they may go. */
-void pvperf_event_settle(struct pvperf_cpu *cpu);
+	return event && !(READ_ONCE(event->hw.state) & PERF_HES_STOPPED);
+}
 
 #endif /* _PVPERF_GUEST_EVENT_H */

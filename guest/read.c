@@ -7,6 +7,7 @@
  */
 #include <linux/hardirq.h>
 #include <linux/sched/clock.h>
+#include "account.h"
 #include "batch.h"
 #include "cpu.h"
 #include "event.h"
@@ -22,7 +23,7 @@ static void pvperf_read_nmi(struct pvperf_cpu *cpu, struct perf_event *event)
 	if (cpu->attached && slot->on)
 		pvperf_call_read_nmi(pvperf_cpu_id(cpu, slot));
 	if (slot->open)
-		pvperf_event_fold(event, pvperf_cpu_event(cpu, slot));
+		pvperf_account_fold(event, pvperf_cpu_event(cpu, slot));
 }
 
 /* For a reader: the times, after the counts. */

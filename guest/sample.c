@@ -8,6 +8,7 @@
 #include <linux/math64.h>
 #include <linux/sched/task_stack.h>
 #include "../compat/perf.h"
+#include "account.h"
 #include "cpu.h"
 #include "event.h"
 #include "period.h"
@@ -135,14 +136,14 @@ void pvperf_sample_nmi(struct pvperf_cpu *cpu, int s, struct pt_regs *regs)
 	event = event ?: READ_ONCE(slot->leaving);
 	if (!n || !event)
 		return;
-	pvperf_event_fold(event, ev);
+	pvperf_account_fold(event, ev);
 	pvperf_event_heard(pvperf_event_of(event), false);
 	if (pvperf_sample_wanted_nmi(slot, event))
 		made = pvperf_sample_all_nmi(cpu, event, n, stretched,
 					     pvperf_sample_regs_nmi(event, regs));
-	pvperf_event_lose_samples(event, n - made);
+	pvperf_account_lose_samples(event, n - made);
 	if (stretched)
-		pvperf_event_lose_missed(event);
+		pvperf_account_lose_missed(event);
 	slot->armed = READ_ONCE(ev->period);
 	WRITE_ONCE(ev->period, pvperf_period_of(event));
 }

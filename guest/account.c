@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What the host has done for a perf_event, from the page to perf's books: its count,
+ * the samples that it has lost, and (by time.h) its times. The invariant: a count
+ * only grows by what the page's count has grown.
+ *
+ * An event that leaves is folded and settled by the flush at the end of the
+ * bracket that core's event_sched_out() makes around ->del(), at the latest at
+ * that of the bracket around that one. All of them lie inside ctx->lock, so
+ * nobody reads the event before; IRQs are off, so RCU keeps it alive.
+ */
+#include <linux/math64.h>
+#include <linux/minmax.h>
+#include <linux/sched/clock.h>
+#include "account.h"
+#include "cpu.h"
+#include "event.h"
+#include "time.h"
+
+/* ---------------------------------------------------------------- counts */
+
+static __always_inline void
+pvperf_account_fold_here(struct perf_event *event, struct pvperf_event *p,
+			 const struct guest_perf_event *ev)
+{
+	struct hw_perf_event *hw = &event->hw;
+	u64 before, now;
+
+	/* An NMI may do the same meanwhile; then it has done so for us. */
+	do {
+		before = local64_read(&hw->prev_count);
+		now = READ_ONCE(ev->count);
+	} while (local64_cmpxchg(&hw->prev_count, before, now) != before);
+	local64_add(now - before, &event->count);
+	if (p->key.sampling)
+		local64_add(now - before, &p->since);
+}
+
+void pvperf_account_fold(struct perf_event *event, const struct guest_perf_event *ev)
+{
+	struct pvperf_event *p = pvperf_event_of(event);
+
+	if (!p->slot || !READ_ONCE(p->slot->begins))
+		pvperf_account_fold_here(event, p, ev);
+}
+
+void pvperf_account_lose_samples(struct perf_event *event, u32 n)
+{
+	if (!n)
+		return;
+	/* As core does: a child's go where its samples go. */
+	atomic64_add(n, &(event->parent ?: event)->lost_samples);
+	/* With a frequency the next sample stands for these, too. */
+	if (!pvperf_event_is_freq(event))
+		local64_sub(n * event->hw.sample_period,
+			    &pvperf_event_of(event)->since);
+}
+
+void pvperf_account_lose_missed(struct perf_event *event)
+{
+	s64 since = local64_read(&pvperf_event_of(event)->since);
+
+	if (pvperf_event_is_freq(event) || pvperf_event_tells_period(event) ||
+	    !event->hw.sample_period || since < (s64)event->hw.sample_period)
+		return;
+	pvperf_account_lose_samples(event, min_t(u64, U32_MAX,
+			div64_u64(since, event->hw.sample_period)));
+}
+
+static struct perf_event *pvperf_account_owner(const struct pvperf_slot *slot)
+{
+	return slot->event ?: slot->leaving;
+}
+
+void pvperf_account_restart(struct pvperf_cpu *cpu, struct pvperf_slot *slot)
+{
+	struct guest_perf_event *ev = pvperf_cpu_event(cpu, slot);
+	struct perf_event *event = slot->event;
+	struct pvperf_event *p;
+
+	memset(ev, 0, sizeof(*ev));
+	if (!event)
+		return;
+	local64_set(&event->hw.prev_count, 0);
+	p = pvperf_event_of(event);
+	p->enabled = p->running = 0;
+	p->paced = p->paced_running = 0;
+	p->paced_at = local_clock();
+}
+
+/* -------------------------------------------------------- what the host did */
+
+void pvperf_account_served(struct pvperf_cpu *cpu, struct pvperf_slot *slot)
+{
+	if (slot->event)
+		pvperf_time_book(pvperf_event_of(slot->event),
+				 pvperf_cpu_event(cpu, slot), PVPERF_SERVED,
+				 cpu->now);
+}
+
+/* A count begins anew at what the host event has. */
+static __always_inline void
+pvperf_account_begin_here(struct pvperf_cpu *cpu, struct perf_event *event,
+			  struct pvperf_slot *slot, enum pvperf_served served,
+			  u64 now)
+{
+	struct pvperf_event *p = pvperf_event_of(event);
+	struct pvperf_event_sync s;
+
+	pvperf_page_event_read(pvperf_cpu_event(cpu, slot), &s);
+	local64_set(&event->hw.prev_count, s.count);
+	p->clock = p->heard = p->paced_at = now;
+	p->paced = s.count;
+	p->paced_running = s.time_running;
+	p->enabled = s.time_enabled;
+	p->running = s.time_running;
+	p->served = served;
+}
+
+void pvperf_account_begin(struct pvperf_cpu *cpu, struct perf_event *event,
+			  struct pvperf_slot *slot)
+{
+	pvperf_account_begin_here(cpu, event, slot, PVPERF_NOT_WANTED, local_clock());
+}
+
+static __always_inline void
+pvperf_account_update(struct pvperf_cpu *cpu, struct pvperf_slot *slot,
+		      enum pvperf_served next)
+{
+	const struct guest_perf_event *ev = pvperf_cpu_event(cpu, slot);
+	struct perf_event *event = pvperf_account_owner(slot);
+	struct pvperf_event *p;
+	u64 lost;
+
+	if (!event)
+		return;
+	if (slot->begins) {
+		pvperf_account_begin_here(cpu, event, slot, next, cpu->now);
+		WRITE_ONCE(slot->begins, false);
+		return;
+	}
+	p = pvperf_event_of(event);
+	lost = p->lost;
+	pvperf_account_fold_here(event, p, ev);
+	p->heard = cpu->now;
+	p->synced = true;
+	pvperf_time_book(p, ev, next, cpu->now);
+	cpu->crowded |= p->lost != lost;
+}
+
+void pvperf_account_synced(struct pvperf_cpu *cpu, unsigned long slots)
+{
+	struct pvperf_slot *slot;
+	int s;
+
+	pvperf_for_each_slot(s, slots) {
+		slot = &cpu->slot[s];
+		pvperf_account_update(cpu, slot, slot->event ? PVPERF_SERVED :
+						PVPERF_NOT_WANTED);
+	}
+}
+
+void pvperf_account_disabled(struct pvperf_cpu *cpu, struct pvperf_slot *slot)
+{
+	pvperf_account_update(cpu, slot, PVPERF_NOT_WANTED);
+}
+
+void pvperf_account_unserved(struct pvperf_cpu *cpu, struct pvperf_slot *slot)
+{
+	struct perf_event *event = slot->event;
+
+	if (event)
+		pvperf_time_book(pvperf_event_of(event),
+				 pvperf_cpu_event(cpu, slot),
+				 pvperf_event_wanted(slot) ? PVPERF_UNSERVED :
+							     PVPERF_NOT_WANTED,
+				 cpu->now);
+}
+
+void pvperf_account_lost(struct pvperf_cpu *cpu, struct pvperf_slot *slot)
+{
+	struct guest_perf_event *ev = pvperf_cpu_event(cpu, slot);
+	struct perf_event *event = pvperf_account_owner(slot);
+
+	if (!event || !slot->open)
+		return;
+	pvperf_account_fold(event, ev);
+	pvperf_account_lose_samples(event, pvperf_page_overflows_take(ev));
+	if (pvperf_event_of(event)->served == PVPERF_SERVED)
+		pvperf_time_book(pvperf_event_of(event), ev, PVPERF_UNSERVED,
+				 local_clock());
+}
+
+static void pvperf_account_leaves(struct pvperf_cpu *cpu, struct pvperf_slot *slot)
+{
+	struct pvperf_event *p = pvperf_event_of(slot->leaving);
+
+	if (p->served != PVPERF_NOT_WANTED)
+		pvperf_time_book(p, pvperf_cpu_event(cpu, slot), PVPERF_NOT_WANTED,
+				 local_clock());
+}
+
+static void pvperf_account_left(struct pvperf_cpu *cpu, struct pvperf_slot *slot)
+{
+	struct guest_perf_event *ev = pvperf_cpu_event(cpu, slot);
+	struct perf_event *event = slot->leaving;
+
+	/* As a rule nothing was lost; but a leader answers for its group. */
+	if (pvperf_event_of(event)->lost || !list_empty(&event->sibling_list))
+		pvperf_time_take_lost(event);
+	/* Too late for a sample: registers and task may be another's by now. */
+	if (slot->key.sampling) {
+		pvperf_account_lose_samples(event, pvperf_page_overflows_take(ev));
+		pvperf_account_lose_missed(event);
+	}
+	pvperf_event_of(event)->slot = NULL;
+	WRITE_ONCE(slot->leaving, NULL);
+}
+
+void pvperf_account_settle(struct pvperf_cpu *cpu)
+{
+	unsigned long leaving = cpu->leaving;
+	int s;
+
+	cpu->leaving = 0;
+	pvperf_for_each_slot(s, leaving)
+		pvperf_account_leaves(cpu, &cpu->slot[s]);
+	pvperf_for_each_slot(s, leaving)
+		pvperf_account_left(cpu, &cpu->slot[s]);
+}
