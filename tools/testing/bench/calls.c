@@ -83,18 +83,6 @@ static void foreign(void)
 
 /* -------------------------------------------------------------------- batches */
 
-static uint64_t read_cost(struct tiny_vcpu *v, int n)
-{
-	batch_reads(v, n, n);
-	return batch_time(v, n);
-}
-
-static uint64_t toggle_cost(struct tiny_vcpu *v, int n)
-{
-	batch_toggles(v, n > 1 ? n : 2, n);
-	return n > 1 ? batch_time(v, n) : toggle_time(v);
-}
-
 /* Of hardware events no more than there are counters count at a time. */
 static bool multiplexed(struct tiny_vcpu *v, int n)
 {
@@ -106,25 +94,54 @@ static bool multiplexed(struct tiny_vcpu *v, int n)
 	return false;
 }
 
-/* A batch of n operations while n events are open. */
-static void batches(struct tiny_vcpu *v, const struct guest_perf_attr *attr,
-		    const char *name, uint64_t (*cost)(struct tiny_vcpu *v, int n))
+static const int sizes[] = { 1, 6, 64 };
+
+static void figure_with(struct tiny_vcpu *v, int n, const char *format,
+			const char *kind, const char *name, int64_t value)
 {
-	static const int sizes[] = { 1, 6, 64 };
+	char key[64];
+	int len = snprintf(key, sizeof(key), format, n, kind, name);
+
+	snprintf(key + len, sizeof(key) - len, "%s",
+		 multiplexed(v, n) ? ".multiplexed" : "");
+	figure(key, value);
+}
+
+/* A batch of n READs while n events are open. */
+static void batches(struct tiny_vcpu *v, const struct guest_perf_attr *attr,
+		    const char *kind)
+{
 	uint64_t ticks[3];
 	char key[64];
 	int i;
 
 	for (i = 0; i < 3; i++) {
 		events_begin(v, sizes[i], attr);
-		ticks[i] = cost(v, sizes[i]);
-		snprintf(key, sizeof(key), "batch%d%s%s", sizes[i], name,
-			 multiplexed(v, sizes[i]) ? ".multiplexed" : "");
-		figure(key, ticks[i]);
+		batch_reads(v, sizes[i], sizes[i]);
+		ticks[i] = batch_time(v, sizes[i]);
+		figure_with(v, sizes[i], "batch%d.%s%s", kind, "read", ticks[i]);
 		events_end(v);
 	}
-	snprintf(key, sizeof(key), "batch64%s.entry", strcmp(name, ".read") ? name : "");
+	snprintf(key, sizeof(key), "batch64.%s", *kind ? "hwread.entry" : "entry");
 	figure(key, entry(ticks[2], ticks[0]));
+}
+
+/* A batch of one operation while n events are open. */
+static void singles(struct tiny_vcpu *v, const struct guest_perf_attr *attr,
+		    const char *kind)
+{
+	static const char * const names[] = { "disable", "enable", "readmany" };
+	uint64_t ticks[3];
+	int i, j;
+
+	for (i = 0; i < 3; i++) {
+		events_begin(v, sizes[i], attr);
+		batch_singles(v, sizes[i]);
+		single_times(v, ticks);
+		for (j = 0; j < 3; j++)
+			figure_with(v, sizes[i], "with%d.%s%s", kind, names[j], ticks[j]);
+		events_end(v);
+	}
 }
 
 /* As a rule the event's page is pinned already, for another event. */
@@ -161,13 +178,13 @@ static void calls(struct tiny_vcpu *v)
 	figure("call.empty", timed_one(v, TINY_CODE_TIMED_CALL,
 				       call_of(KVM_PERF_OP_PROBE, 0, 0)));
 	figure("call.exit", timed_one(v, TINY_CODE_TIMED_CALL, unknown));
-	batches(v, &clock_attr, ".read", read_cost);
-	batches(v, &clock_attr, ".toggle", toggle_cost);
+	batches(v, &clock_attr, "");
+	singles(v, &clock_attr, "");
 	open_close(v, &clock_attr, ".sw");
 	if (!hardware(v))
 		return;
-	batches(v, &instructions_attr, ".hwread", read_cost);
-	batches(v, &instructions_attr, ".hwtoggle", toggle_cost);
+	batches(v, &instructions_attr, "hw");
+	singles(v, &instructions_attr, "hw");
 	open_close(v, &instructions_attr, ".hw");
 }
 

@@ -68,15 +68,15 @@ void batch_reads(struct tiny_vcpu *v, int n, int events)
 		};
 }
 
-void batch_toggles(struct tiny_vcpu *v, int n, int events)
+void batch_singles(struct tiny_vcpu *v, int events)
 {
-	int i;
+	const struct guest_perf_op op[] = {
+		{ .op = KVM_PERF_OP_DISABLE, .id = EVENT_ID(v, 0) },
+		{ .op = KVM_PERF_OP_ENABLE, .id = EVENT_ID(v, 0) },
+		{ .op = KVM_PERF_OP_READ, .id = EVENT_ID(v, 0), .arg = ~0ULL >> (64 - events) },
+	};
 
-	for (i = 0; i < n; i++)
-		batch_of(v)[i] = (struct guest_perf_op){
-			.op = i % 2 ? KVM_PERF_OP_ENABLE : KVM_PERF_OP_DISABLE,
-			.id = EVENT_ID(v, i / 2 % events),
-		};
+	memcpy(batch_of(v), op, sizeof(op));
 }
 
 static struct tiny_timed batch_call(struct tiny_vcpu *v, int from, int n)
@@ -97,11 +97,14 @@ uint64_t batch_time(struct tiny_vcpu *v, int n)
 	return ticks;
 }
 
-uint64_t toggle_time(struct tiny_vcpu *v)
+void single_times(struct tiny_vcpu *v, uint64_t ticks[3])
 {
-	const struct tiny_timed call[] = { batch_call(v, 0, 1), batch_call(v, 1, 1) };
-	uint64_t ticks[2];
+	const struct tiny_timed call[] = {
+		batch_call(v, 0, 1), batch_call(v, 1, 1), batch_call(v, 2, 1),
+	};
+	int i;
 
-	timed(v, TINY_CODE_TIMED_CALL, call, 2, ROUNDS_BATCH, ticks);
-	return (ticks[0] + ticks[1]) / 2;
+	timed(v, TINY_CODE_TIMED_CALL, call, 3, ROUNDS_BATCH, ticks);
+	for (i = 0; i < 3; i++)
+		need(!batch_of(v)[i].result, "an operation of a batch failed");
 }

@@ -17,12 +17,15 @@ int64_t event_open(struct tiny_vcpu *v, int n, const struct guest_perf_attr *att
 void events_begin(struct tiny_vcpu *v, int n, const struct guest_perf_attr *attr);
 void events_end(struct tiny_vcpu *v);
 
-/* Fills the page's batch: READs of @events events in turn, or a DISABLE and an ENABLE of each. */
+/* Fills the page's batch with @n READs of @events events in turn, and runs it whole. */
 void batch_reads(struct tiny_vcpu *v, int n, int events);
-void batch_toggles(struct tiny_vcpu *v, int n, int events);
-
-/* What the first @n operations take; or one, where a DISABLE and an ENABLE differ. */
 uint64_t batch_time(struct tiny_vcpu *v, int n);
-uint64_t toggle_time(struct tiny_vcpu *v);
+
+/*
+ * With a DISABLE and an ENABLE of the first of @events events, and a READ of them all;
+ * and runs each on its own.
+ */
+void batch_singles(struct tiny_vcpu *v, int events);
+void single_times(struct tiny_vcpu *v, uint64_t ticks[3]);
 
 #endif /* BENCH_GUEST_EVENTS_H */
