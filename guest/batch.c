@@ -24,7 +24,8 @@ static void pvperf_batch_opened(struct pvperf_cpu *cpu, struct pvperf_slot *slot
 	slot->error = result;
 	if (!result)
 		return;
-	slot->open = slot->on = false;
+	slot->open = false;
+	pvperf_cpu_slot_turn(cpu, slot, false);
 	/* Our ids, and not ours: what another kernel on this vCPU left behind. */
 	if (result == -KVM_EEXIST || result == -KVM_ENOSYS)
 		cpu->lost = true;
@@ -41,7 +42,7 @@ static void pvperf_batch_enabled(struct pvperf_cpu *cpu, struct pvperf_slot *slo
 		pvperf_account_served(cpu, slot);
 		return;
 	}
-	slot->on = false;
+	pvperf_cpu_slot_turn(cpu, slot, false);
 	if (slot->open && result == -KVM_ENOENT)
 		cpu->lost = true;
 	pvperf_account_unserved(cpu, slot);
@@ -81,7 +82,7 @@ static void pvperf_batch_result(struct pvperf_cpu *cpu,
 			pvperf_batch_read_many(cpu, op->arg, result);
 		else if (result && slot->open)
 			cpu->lost = true;
-		else if (!result)
+		else if (!result && slot->on)	/* its ENABLE may just have failed */
 			pvperf_account_synced(cpu, BIT(slot - cpu->slot));
 		break;
 	}
@@ -172,7 +173,7 @@ static void pvperf_batch_disable(struct pvperf_cpu *cpu, int s)
 		return;
 	__clear_bit(s, &cpu->idling);
 	slot->rearm = false;
-	slot->on = false;
+	pvperf_cpu_slot_turn(cpu, slot, false);
 	pvperf_batch_add(cpu, KVM_PERF_OP_DISABLE, s, 0);
 }
 
@@ -226,7 +227,7 @@ static void pvperf_batch_enable(struct pvperf_cpu *cpu, int s)
 
 	if (!slot->open || slot->on || !pvperf_event_wanted(slot))
 		return;
-	slot->on = true;
+	pvperf_cpu_slot_turn(cpu, slot, true);
 	slot->rearm = false;
 	pvperf_batch_add(cpu, KVM_PERF_OP_ENABLE, s, pvperf_period_arm(cpu, slot));
 }
@@ -238,19 +239,14 @@ static void pvperf_batch_enable(struct pvperf_cpu *cpu, int s)
 static void pvperf_batch_read(struct pvperf_cpu *cpu, unsigned long reading,
 			      unsigned long begun)
 {
-	unsigned long many = 0;
+	unsigned long many;
 	int s;
 
 	if (!(pvperf_caps.features & KVM_PERF_FEATURE_READ_MANY))
 		begun = ~0UL;
-	pvperf_for_each_slot(s, reading) {
-		if (!cpu->slot[s].on)
-			continue;
-		if (begun & BIT(s))
-			pvperf_batch_add(cpu, KVM_PERF_OP_READ, s, 0);
-		else
-			many |= BIT(s);
-	}
+	pvperf_for_each_slot(s, reading & begun & cpu->on)
+		pvperf_batch_add(cpu, KVM_PERF_OP_READ, s, 0);
+	many = reading & ~begun & cpu->on;
 	if (many)
 		pvperf_batch_add(cpu, KVM_PERF_OP_READ, 0, many);
 }

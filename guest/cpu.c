@@ -74,11 +74,6 @@ static bool pvperf_cpu_slot_open(const struct pvperf_slot *slot)
 	return READ_ONCE(slot->open);
 }
 
-static bool pvperf_cpu_slot_on(const struct pvperf_slot *slot)
-{
-	return slot->on;
-}
-
 /* All that is in a slot has to be opened. Atomic, as NMIs set bits, too. */
 static void pvperf_cpu_soil(struct pvperf_cpu *cpu)
 {
@@ -97,7 +92,7 @@ static void pvperf_cpu_release(struct pvperf_cpu *cpu)
 	for (slot = cpu->slot; slot < cpu->slot + PVPERF_SLOTS; slot++) {
 		pvperf_account_lost(cpu, slot);
 		slot->open = false;
-		slot->on = false;
+		pvperf_cpu_slot_turn(cpu, slot, false);
 		slot->begins = false;
 	}
 	cpu->idling = cpu->stale = cpu->fresh = 0;
@@ -146,7 +141,7 @@ static void pvperf_cpu_down(void *unused)
 	if (!cpu->online)
 		return;
 	/* The last word about what counts, while there is one to give it. */
-	cpu->reading = pvperf_cpu_slots(cpu, pvperf_cpu_slot_on);
+	cpu->reading = cpu->on;
 	pvperf_batch_flush(cpu);
 	cpu->online = false;
 	if (!cpu->attached)
@@ -226,9 +221,8 @@ static void pvperf_cpu_stop_stale(struct pvperf_cpu *cpu)
 static void pvperf_cpu_check(void *unused)
 {
 	struct pvperf_cpu *cpu = pvperf_cpu_this();
-	unsigned long on = pvperf_cpu_slots(cpu, pvperf_cpu_slot_on);
 
-	cpu->reading |= on & -on;
+	cpu->reading |= cpu->on & -cpu->on;
 	pvperf_cpu_stop_stale(cpu);
 	cpu->crowded = false;
 	/* What the host could not start or open may go now. */

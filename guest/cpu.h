@@ -45,6 +45,7 @@ struct pvperf_cpu {
 	unsigned long dirty;	/* slots whose event may want what isn't so; NMI */
 	unsigned long reading;	/* slots to READ in the next flush */
 	unsigned long leaving;	/* slots with .leaving */
+	unsigned long on;	/* slots with .on */
 	unsigned long idling;	/* slots without an event that are on ... */
 	unsigned long stale;	/* ... and were so at the last look, too */
 	bool crowded;		/* the host was short of counters since then */
@@ -82,6 +83,14 @@ static inline s32 pvperf_cpu_id(struct pvperf_cpu *cpu,
 				const struct pvperf_slot *slot)
 {
 	return smp_processor_id() * PVPERF_SLOTS + (slot - cpu->slot);
+}
+
+/* The host counts in @slot from now on, or doesn't. On this CPU, not in NMI. */
+static inline void pvperf_cpu_slot_turn(struct pvperf_cpu *cpu,
+					struct pvperf_slot *slot, bool on)
+{
+	slot->on = on;
+	__assign_bit(slot - cpu->slot, &cpu->on, on);
 }
 
 /* Slot @s is somebody's from now on. On this CPU. */
