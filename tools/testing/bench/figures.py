@@ -59,6 +59,11 @@ def rows_of(lines):
     return {row: took(amounts) for row, amounts in works(lines).items()}
 
 
+def one_of(row):
+    """Of a row that does something many times, what once takes; and nothing else."""
+    return {f: round(row['per_' + f]) for f in [*FIGURES, 'unstepped']}
+
+
 def bases_of(lines):
     """The same of the plain guest by kinds of rows: there all pipes are one, and each
     repeat of any of them is one more of it."""

@@ -68,6 +68,17 @@ void batch_reads(struct tiny_vcpu *v, int n, int events)
 		};
 }
 
+static struct tiny_timed batch_call(struct tiny_vcpu *v, int from, int n)
+{
+	return call_of(KVM_PERF_OP_BATCH, AT_HEAD(v) + offsetof(struct guest_perf_page, batch) +
+		       from * sizeof(struct guest_perf_op), n);
+}
+
+void batch_marked(struct tiny_vcpu *v, int n, int times, const char *label)
+{
+	marked(v, TINY_CODE_TIMED_CALL, batch_call(v, 0, n), times, label);
+}
+
 void batch_singles(struct tiny_vcpu *v, int events)
 {
 	const struct guest_perf_op op[] = {
@@ -77,12 +88,6 @@ void batch_singles(struct tiny_vcpu *v, int events)
 	};
 
 	memcpy(batch_of(v), op, sizeof(op));
-}
-
-static struct tiny_timed batch_call(struct tiny_vcpu *v, int from, int n)
-{
-	return call_of(KVM_PERF_OP_BATCH, AT_HEAD(v) + offsetof(struct guest_perf_page, batch) +
-		       from * sizeof(struct guest_perf_op), n);
 }
 
 uint64_t batch_time(struct tiny_vcpu *v, int n)

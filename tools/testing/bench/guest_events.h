@@ -20,6 +20,8 @@ void events_end(struct tiny_vcpu *v);
 /* Fills the page's batch with @n READs of @events events in turn, and runs it whole. */
 void batch_reads(struct tiny_vcpu *v, int n, int events);
 uint64_t batch_time(struct tiny_vcpu *v, int n);
+/* Runs it so many @times between two marks. */
+void batch_marked(struct tiny_vcpu *v, int n, int times, const char *label);
 
 /*
  * With a DISABLE and an ENABLE of the first of @events events, and a READ of them all;

@@ -3,6 +3,7 @@
  * Things a guest does, timed by its TSC. The host's timer ticks fall into some of
  * them, so each figure is a median of many, less what the same code takes around a NOP.
  */
+#include "mark.h"
 #include "timed.h"
 
 #include <stdio.h>
@@ -84,6 +85,23 @@ void timed(struct tiny_vcpu *v, enum tiny_code code, const struct tiny_timed *wh
 	need(!tiny_vcpu_exec(v, code, &regs), "the guest broke");
 	for (i = 0; i < n; i++)
 		ticks[i] = timed_median(t + i, n, rounds);
+}
+
+void marked(struct tiny_vcpu *v, enum tiny_code code, struct tiny_timed what, int n,
+	    const char *label)
+{
+	struct kvm_regs regs = { .rdi = AT_TIMED, .rcx = n };
+	struct tiny_timed *t = tiny_ptr(v->vm, AT_TIMED);
+	struct mark a, b;
+	int i;
+
+	for (i = 0; i < n; i++)
+		t[i] = what;
+	mark_take(&a, 0);
+	need(!tiny_vcpu_exec(v, code, &regs), "the guest broke");
+	mark_take(&b, 1);
+	mark_print(&a, label, 'a');
+	mark_print(&b, label, 'b');
 }
 
 uint64_t timed_one(struct tiny_vcpu *v, enum tiny_code code, struct tiny_timed what)
