@@ -13,6 +13,7 @@
 #include <linux/err.h>
 #include <linux/module.h>
 #include <linux/slab.h>
+#include <asm/cpufeature.h>
 #include <asm/tsc.h>
 #include "../compat/perf.h"
 #include "batch.h"
@@ -21,6 +22,7 @@
 #include "event.h"
 #include "period.h"
 #include "pmu.h"
+#include "raw.h"
 #include "read.h"
 
 static struct pmu *pvperf_pmu_cpu;	/* NULL: the guest has its own */
@@ -101,13 +103,29 @@ static int pvperf_pmu_key_cache(u64 config, struct pvperf_key *key)
 	return 0;
 }
 
-static int pvperf_pmu_key_raw(u64 config, struct pvperf_key *key)
+static enum pvperf_raw_maker pvperf_pmu_maker(void)
 {
+	switch (boot_cpu_data.x86_vendor) {
+	case X86_VENDOR_AMD:
+	case X86_VENDOR_HYGON:
+		return PVPERF_RAW_AMD;
+	case X86_VENDOR_INTEL:
+		return boot_cpu_has(X86_FEATURE_RTM) || boot_cpu_has(X86_FEATURE_HLE) ?
+		       PVPERF_RAW_INTEL_TSX : PVPERF_RAW_INTEL;
+	}
+	return PVPERF_RAW_OTHER;
+}
+
+static int pvperf_pmu_key_raw(u64 config, u64 config1, struct pvperf_key *key)
+{
+	enum pvperf_raw_maker maker = pvperf_pmu_maker();
+
 	if (!(pvperf_caps.features & KVM_PERF_FEATURE_RAW))
 		return -ENOENT;
-	if (config & ~PVPERF_CONFIG_RAW)
-		return -EINVAL;
+	if (config1 && pvperf_raw_wants_config1(maker, config))
+		return -EOPNOTSUPP;
 	key->type = KVM_PERF_TYPE_RAW;
+	key->config = pvperf_raw_config(maker, config);
 	return 0;
 }
 
@@ -122,16 +140,17 @@ static int pvperf_pmu_key_software(u64 config, struct pvperf_key *key)
 }
 
 /* An event of our own config. */
-static int pvperf_pmu_key_config(u64 config, struct pvperf_key *key)
+static int pvperf_pmu_key_config(const struct perf_event_attr *attr,
+				 struct pvperf_key *key)
 {
-	unsigned int pv = FIELD_GET(PVPERF_CONFIG_PV, config);
+	unsigned int pv = FIELD_GET(PVPERF_CONFIG_PV, attr->config);
 
-	key->config = config & ~PVPERF_CONFIG_PV;
+	key->config = attr->config & ~PVPERF_CONFIG_PV;
 	if (pv != PVPERF_PV_RAW && (key->config & ~PVPERF_CONFIG_NUMBER))
 		return -EINVAL;
 	switch (pv) {
 	case PVPERF_PV_RAW:
-		return pvperf_pmu_key_raw(key->config, key);
+		return pvperf_pmu_key_raw(key->config, attr->config1, key);
 	case PVPERF_PV_HARDWARE:
 		return pvperf_pmu_key_hardware(key->config, key);
 	case PVPERF_PV_SOFTWARE:
@@ -158,7 +177,7 @@ static int pvperf_pmu_key(const struct perf_event *event, struct pvperf_key *key
 	if (is_cpu && attr->type == PERF_TYPE_HW_CACHE)
 		return pvperf_pmu_key_cache(attr->config, key);
 	return attr->type == event->pmu->type ?
-	       pvperf_pmu_key_config(attr->config, key) : -ENOENT;
+	       pvperf_pmu_key_config(attr, key) : -ENOENT;
 }
 
 /* --------------------------------------------------------- opening an event */

@@ -6,7 +6,6 @@
 #include <linux/sysfs.h>
 
 /* The config of type "cpu" and "pvperf"; what sysfs/format tells. */
-#define PVPERF_CONFIG_RAW	0x0000000fff84ffffULL
 #define PVPERF_CONFIG_PV	GENMASK_ULL(51, 48)
 #define PVPERF_CONFIG_NUMBER	GENMASK_ULL(23, 0)
 

@@ -1,11 +1,17 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# :u, :k, :G, :H and the like: what the host's own PMU does with them, the
-# guest's does, too: counts, has nothing to count, or refuses.
+# :u, :k, :G, :H and the like, and raw codes with bits that x86's drivers set
+# themselves: what the host's own PMU does with them, the guest's does, too: counts,
+# has nothing to count, or refuses.
 . ./lib.sh
 
 all="u k uk h uh G H GH uG kH p pp ppp P D I W"
 some="u k G H"
+# instructions: as it is, with USR and OS, what libpfm4 adds, INT and EN alone, AMD's
+# guest and host bits, pin control and AnyThread, a bit that no maker has, all of them;
+# nothing; and rr's conditional branches
+raw="rc0 r300c0 r5300c0 r5000c0 r300000000c0 r2800c0 r80000000000000c0 r80003000007b00c0
+	r0 r5300d1"
 
 # The program runs five million instructions of its own, and in the kernel some.
 # For each event one line: its name, and what became of it.
@@ -35,6 +41,9 @@ done
 for m in $some; do
 	list="$list cycles:$m cpu/instructions/$m"
 done
+for m in $raw; do
+	list="$list $m $m:u"
+done
 measure $list > /tmp/here
 ! grep -q '^instructions <' /tmp/here ||
 	tap_skip_all "perf stat counts no instructions here"
@@ -48,6 +57,10 @@ done < /tmp/here
 for e in instructions:u cycles; do
 	grep -qx "$e user" /tmp/here
 	tap $? "$e counts the program"
+done
+for m in r300c0:u r5300c0 r300000000c0:u; do
+	grep -qx "$m user" /tmp/here
+	tap $? "$m counts the program"
 done
 grep -qx "instructions:k kernel" /tmp/here
 tap $? "instructions:k does not"

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What the CPU maker's driver makes of a raw event. Tables. The invariant: a code
+ * either counts what it counts on bare metal, or is refused.
+ */
+#include "raw.h"
+
+#define PVPERF_RAW_SELECT	0xff84ffffULL	/* select, umask, edge, inv, cmask */
+#define PVPERF_RAW_SELECT_AMD	(0xfULL << 32)	/* select, bits 11:8 */
+#define PVPERF_RAW_ANY_THREAD	(1ULL << 21)
+#define PVPERF_RAW_IN_TX	(3ULL << 32)	/* in a transaction; its checkpoints */
+#define PVPERF_RAW_EQUAL	(1ULL << 36)	/* of cmask, and a second unit mask: */
+#define PVPERF_RAW_UMASK2	(0xffULL << 40)	/* Intel's since PerfMon version 6 */
+
+static const __u64 pvperf_raw_takes[] = {
+	[PVPERF_RAW_OTHER]	= PVPERF_RAW_SELECT,
+	[PVPERF_RAW_AMD]	= PVPERF_RAW_SELECT | PVPERF_RAW_SELECT_AMD,
+	[PVPERF_RAW_INTEL]	= PVPERF_RAW_SELECT | PVPERF_RAW_ANY_THREAD |
+				  PVPERF_RAW_EQUAL | PVPERF_RAW_UMASK2,
+	[PVPERF_RAW_INTEL_TSX]	= PVPERF_RAW_SELECT | PVPERF_RAW_ANY_THREAD |
+				  PVPERF_RAW_EQUAL | PVPERF_RAW_UMASK2 |
+				  PVPERF_RAW_IN_TX,
+};
+
+/*
+ * Unit mask and select of Intel's events that have a second register: responses off
+ * the core, latency of loads, front end, and the like. Each is so on some models.
+ */
+static const __u16 pvperf_raw_config1[] = {
+	0x0127, 0x0227, 0x012a, 0x012b, 0x01b7, 0x02b7, 0x01bb, 0x01c6, 0x02c6,
+	0x03c6, 0x04c2, 0x01cd, 0x02cd, 0x100b, 0x40ad, 0x05d0,
+};
+
+__u64 pvperf_raw_config(enum pvperf_raw_maker maker, __u64 config)
+{
+	return config & pvperf_raw_takes[maker];
+}
+
+int pvperf_raw_wants_config1(enum pvperf_raw_maker maker, __u64 config)
+{
+	unsigned int i;
+
+	if (maker != PVPERF_RAW_INTEL && maker != PVPERF_RAW_INTEL_TSX)
+		return 0;
+	for (i = 0; i < sizeof(pvperf_raw_config1) / sizeof(*pvperf_raw_config1); i++)
+		if (pvperf_raw_config1[i] == (config & 0xffff))
+			return 1;
+	return 0;
+}
