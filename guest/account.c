@@ -90,12 +90,21 @@ void pvperf_account_restart(struct pvperf_cpu *cpu, struct pvperf_slot *slot)
 
 /* -------------------------------------------------------- what the host did */
 
+/* It counts from here on: has the host a counter for it? */
+static __always_inline void
+pvperf_account_note_starved(struct pvperf_cpu *cpu, const struct pvperf_slot *slot)
+{
+	if (READ_ONCE(pvperf_cpu_event(cpu, slot)->state) != KVM_PERF_STATE_COUNTING)
+		__set_bit(slot - cpu->slot, &cpu->starved);
+}
+
 void pvperf_account_served(struct pvperf_cpu *cpu, struct pvperf_slot *slot)
 {
-	if (slot->event)
-		pvperf_time_book(pvperf_event_of(slot->event),
-				 pvperf_cpu_event(cpu, slot), PVPERF_SERVED,
-				 cpu->now);
+	if (!slot->event)
+		return;
+	pvperf_time_book(pvperf_event_of(slot->event), pvperf_cpu_event(cpu, slot),
+			 PVPERF_SERVED, cpu->now);
+	pvperf_account_note_starved(cpu, slot);
 }
 
 /* A count begins anew at what the host event has. */
@@ -136,6 +145,7 @@ pvperf_account_update(struct pvperf_cpu *cpu, struct pvperf_slot *slot,
 		return;
 	if (slot->begins) {
 		pvperf_account_begin_here(cpu, event, slot, next, cpu->now);
+		pvperf_account_note_starved(cpu, slot);
 		WRITE_ONCE(slot->begins, false);
 		return;
 	}

@@ -275,19 +275,57 @@ pvperf_batch_each(struct pvperf_cpu *cpu, unsigned long slots,
 		step(cpu, s);
 }
 
-static void pvperf_batch_reconcile(struct pvperf_cpu *cpu)
+static void pvperf_batch_round(struct pvperf_cpu *cpu)
 {
-	unsigned long dirty, reading;
+	unsigned long dirty = xchg(&cpu->dirty, 0), reading = cpu->reading;
 
-	if (cpu->idling)
-		pvperf_batch_make_room(cpu);
-	dirty = xchg(&cpu->dirty, 0);
+	cpu->reading = 0;
 	pvperf_batch_each(cpu, dirty, pvperf_batch_end);
 	pvperf_batch_each(cpu, dirty, pvperf_batch_begin);
-	reading = cpu->reading;
-	cpu->reading = 0;
 	pvperf_batch_read(cpu, reading, dirty);
 	pvperf_batch_send(cpu);
+}
+
+/* Once more, as if for the first time: what never ran has lost nothing by then. */
+static void pvperf_batch_begin_again(struct pvperf_cpu *cpu, int s)
+{
+	struct pvperf_slot *slot = &cpu->slot[s];
+
+	if (!pvperf_event_wanted(slot))
+		return;
+	WRITE_ONCE(slot->begins, !pvperf_event_of(slot->event)->ran);
+	slot->rearm = true;
+	set_bit(s, &cpu->dirty);
+}
+
+/*
+ * A counter that runs on for nobody must not cost a wanted event its own. By number
+ * there may be enough, but counters are not alike: some events fit in a few only, or
+ * take two. The host alone knows, so all that idle are stopped when one starves.
+ */
+static bool pvperf_batch_yields(struct pvperf_cpu *cpu)
+{
+	unsigned long idling = cpu->idling;
+	int s;
+
+	if (!cpu->starved || !idling || cpu->lost)
+		return false;
+	pvperf_for_each_slot(s, idling)
+		set_bit(s, &cpu->dirty);
+	pvperf_batch_each(cpu, cpu->starved, pvperf_batch_begin_again);
+	/* The next ones that leave would be in the way again. */
+	cpu->crowded = true;
+	return true;
+}
+
+static void pvperf_batch_reconcile(struct pvperf_cpu *cpu)
+{
+	if (cpu->idling)
+		pvperf_batch_make_room(cpu);
+	cpu->starved = 0;
+	pvperf_batch_round(cpu);
+	if (pvperf_batch_yields(cpu))
+		pvperf_batch_round(cpu);
 }
 
 static void pvperf_batch_unserved(struct pvperf_cpu *cpu, int s)
