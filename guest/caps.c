@@ -32,11 +32,11 @@ static const char *pvperf_caps_features(struct pvperf_caps *caps)
 
 	cpuid(KVM_PERF_CPUID_FEATURES, &version, &caps->features, &number, &edx);
 	if (KVM_PERF_ABI_MAJOR(version) != KVM_PERF_ABI_MAJOR(KVM_PERF_ABI_VERSION))
-		return "the host speaks another version";
+		return "the host speaks another version of the ABI; install the same version of pvperf on host and guest";
 	if (number != KVM_PERF_OP)
-		return "the host uses another hypercall number";
+		return "the host uses another hypercall number; install the same version of pvperf on host and guest";
 	if ((caps->features & PVPERF_CAPS_NEEDED) != PVPERF_CAPS_NEEDED)
-		return "the host lacks a feature";
+		return "the host lacks a feature that this guest needs; install the same version of pvperf on host and guest";
 	return NULL;
 }
 
@@ -46,7 +46,7 @@ static const char *pvperf_caps_limits(struct pvperf_caps *caps)
 	      &caps->counters, &caps->min_period);
 	caps->events = min_t(u32, caps->events, KVM_PERF_EVENTS_MAX);
 	caps->batch = min_t(u32, caps->batch, KVM_PERF_BATCH_MAX);
-	return caps->events && caps->batch ? NULL : "the host allows no events";
+	return caps->events && caps->batch ? NULL : "the host allows no events; see max_events of pvperf_host";
 }
 
 const char *pvperf_caps_discover(void)
@@ -55,14 +55,14 @@ const char *pvperf_caps_discover(void)
 	const char *why;
 
 	if (!kvm_para_available())
-		return "not a KVM guest";
+		return "this is no guest of KVM";
 	if (!pvperf_caps_signature())
-		return "no pvperf at the host";
+		return "no pvperf at the host, or it does not serve this VM; have it load pvperf_host, then load this module again";
 	why = pvperf_caps_features(&caps) ?: pvperf_caps_limits(&caps);
 	if (why)
 		return why;
 	if (pvperf_call_probe() < 0)
-		return "the host does not serve this VM";
+		return "the host does not serve this VM; guests of guests and VMs with protected state are not served";
 	pvperf_caps = caps;
 	return NULL;
 }

@@ -27,7 +27,7 @@ static const char *pvperf_guest_useless(void)
 {
 	/* The host can neither see nor write our memory. */
 	if (cc_platform_has(CC_ATTR_GUEST_MEM_ENCRYPT))
-		return "memory is encrypted";
+		return "memory is encrypted, and host and guest must share some; run the VM without SEV or TDX";
 	return pvperf_caps_discover();
 }
 

@@ -6,8 +6,6 @@
  * The invariant: pmu_disable() stops nothing, it opens a bracket; when the last
  * one closes, the host is told, once.
  */
-#define pr_fmt(fmt) "pvperf_guest: " fmt
-
 #include <linux/bitfield.h>
 #include <linux/cpumask.h>
 #include <linux/err.h>
@@ -24,6 +22,7 @@
 #include "pmu.h"
 #include "raw.h"
 #include "read.h"
+#include "refuse.h"
 
 static struct pmu *pvperf_pmu_cpu;	/* NULL: the guest has its own */
 static struct pmu *pvperf_pmu_own;
@@ -121,9 +120,9 @@ static int pvperf_pmu_key_raw(u64 config, u64 config1, struct pvperf_key *key)
 	enum pvperf_raw_maker maker = pvperf_pmu_maker();
 
 	if (!(pvperf_caps.features & KVM_PERF_FEATURE_RAW))
-		return -ENOENT;
+		return pvperf_refuse_raw(config);
 	if (config1 && pvperf_raw_wants_config1(maker, config))
-		return -EOPNOTSUPP;
+		return pvperf_refuse_config1(config);
 	key->type = KVM_PERF_TYPE_RAW;
 	key->config = pvperf_raw_config(maker, config);
 	return 0;
@@ -188,27 +187,24 @@ static bool pvperf_pmu_is_hardware(const struct perf_event *event)
 }
 
 /* A group that can never be on at once would wait for ever. */
-static bool pvperf_pmu_group_fits(struct perf_event *event)
+static int pvperf_pmu_check_group(struct perf_event *event)
 {
 	struct perf_event *leader = event->group_leader, *sibling;
 	int n = 1;
 
 	if (leader == event || event->pmu->task_ctx_nr != perf_hw_context ||
 	    !pvperf_caps.counters)
-		return true;
+		return 0;
 	n += pvperf_pmu_is_hardware(leader);
 	for_each_sibling_event(sibling, leader)
 		n += pvperf_pmu_is_hardware(sibling);
-	return n <= pvperf_caps.counters;
+	return n <= pvperf_caps.counters ? 0 : pvperf_refuse_group(n);
 }
 
 static int pvperf_pmu_check_period(struct perf_event *event, u64 period)
 {
-	if (event->attr.freq || period >= pvperf_period_min(event))
-		return 0;
-	pr_warn_ratelimited("a period below the host's limit of %u is refused\n",
-			    pvperf_caps.min_period);
-	return -EINVAL;
+	return event->attr.freq || period >= pvperf_period_min(event) ?
+	       0 : pvperf_refuse_period(period);
 }
 
 /*
@@ -237,7 +233,8 @@ static int pvperf_pmu_try(const struct pvperf_key *key)
 	case -KVM_ENOENT:
 		return -ENOENT;
 	case -KVM_EPERM:
-		return -EACCES;
+		return key->type == KVM_PERF_TYPE_RAW ?
+		       pvperf_refuse_raw_bits(key->config) : -EACCES;
 	case -KVM_EINVAL:
 		return -EINVAL;
 	}
@@ -246,24 +243,24 @@ static int pvperf_pmu_try(const struct pvperf_key *key)
 
 static int pvperf_pmu_check(struct perf_event *event)
 {
-	const struct perf_event_attr *attr = &event->attr;
-
-	if (attr->precise_ip || has_branch_stack(event))
-		return -EOPNOTSUPP;
-	return 0;
+	if (event->attr.precise_ip)
+		return pvperf_refuse_precise();
+	return has_branch_stack(event) ? pvperf_refuse_branches() : 0;
 }
 
 static int pvperf_pmu_setup(struct perf_event *event, struct pvperf_event *p)
 {
+	int err;
+
 	/* There are no guests of this guest. */
 	p->nowhere = event->attr.exclude_host;
 	p->hardware = p->key.type != KVM_PERF_TYPE_SOFTWARE && !p->nowhere;
 	p->tuned = event->parent;
-	if (p->hardware && !pvperf_pmu_group_fits(event))
-		return -EINVAL;
-	if (is_sampling_event(event) &&
-	    pvperf_pmu_check_period(event, event->attr.sample_period))
-		return -EINVAL;
+	err = p->hardware ? pvperf_pmu_check_group(event) : 0;
+	if (!err && is_sampling_event(event))
+		err = pvperf_pmu_check_period(event, event->attr.sample_period);
+	if (err)
+		return err;
 	/* What a parent has need not be asked for at each fork. */
 	return event->parent || p->nowhere ? 0 : pvperf_pmu_try(&p->key);
 }

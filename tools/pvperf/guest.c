@@ -168,6 +168,46 @@ static void guest_limits(const struct side *side, struct finding *f)
 	}
 }
 
+/* What is refused, and what does instead: the words of guest/refuse.c. */
+
+static void guest_samples(const struct side *side, struct finding *f)
+{
+	if (!guest_host_side()) {
+		finding_unknown(f, "no host side that could tell");
+	} else if (!(cpuid(KVM_PERF_CPUID_FEATURES).ebx & KVM_PERF_FEATURE_SAMPLING)) {
+		finding_problem(f, "the host sends no overflows, so perf record has no hardware samples");
+		finding_todo(f, "install the same version of pvperf on host and guest");
+	} else {
+		finding_ok(f, "a frequency (-F), or periods from %u on (-c); no :p, as an NMI comes some instructions late; no -b, for call chains -g",
+			   cpuid(KVM_PERF_CPUID_LIMITS).edx);
+	}
+}
+
+static void guest_groups(const struct side *side, struct finding *f)
+{
+	uint32_t counters = cpuid(KVM_PERF_CPUID_LIMITS).ecx;
+
+	if (!guest_host_side())
+		finding_unknown(f, "no host side that could tell");
+	else if (!counters)
+		finding_ok(f, "of any size, as the host does not say how many counters it has; some may never count");
+	else
+		finding_ok(f, "up to %u hardware events in one; larger ones only if weak ({...}:W)",
+			   counters);
+}
+
+static void guest_raw(const struct side *side, struct finding *f)
+{
+	if (!guest_host_side())
+		finding_unknown(f, "no host side that could tell");
+	else if (!(cpuid(KVM_PERF_CPUID_FEATURES).ebx & KVM_PERF_FEATURE_RAW))
+		finding_ok(f, "the host allows no raw events (rXXXX); use those that perf list names, or load pvperf_host with raw=1");
+	else if (cpuid_is_intel())
+		finding_ok(f, "select, umask, edge, inv, cmask; not AnyThread, in-transaction, equal, a second umask, or config1");
+	else
+		finding_ok(f, "select, umask, edge, inv, cmask; other bits are ignored, as on bare metal");
+}
+
 /* What compat/perf.c looks up; the last up to 6.1 only. */
 static void guest_functions(const struct side *side, struct finding *f)
 {
@@ -249,6 +289,9 @@ static const struct condition guest_conditions[] = {
 	{ "abi", guest_abi },
 	{ "features", guest_features },
 	{ "limits", guest_limits },
+	{ "samples", guest_samples },
+	{ "groups", guest_groups },
+	{ "raw", guest_raw },
 	{ "functions", guest_functions },
 	{ "signature", kernel_signature },
 	{ "module", guest_module },

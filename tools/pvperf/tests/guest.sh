@@ -36,6 +36,19 @@ look guest-features-lacking machine_guest 'cpuid_set 4000ff01 10000 3d 50565046 
 	features problem 1 'needs: batch'
 look guest-limits-none machine_guest 'cpuid_set 4000ff02 0 40 6 3e8' \
 	limits problem 1 'allows no events'
+look guest-samples machine_guest : samples ok 0 'periods from 1000 on (-c); no :p'
+look guest-samples-period machine_guest 'cpuid_set 4000ff02 40 40 6 64' \
+	samples ok 0 'periods from 100 on'
+look guest-samples-none machine_guest 'cpuid_set 4000ff01 10001 77 50565046 0' \
+	samples problem 1 'no hardware samples'
+look guest-groups machine_guest : groups ok 0 'up to 6 hardware events in one'
+look guest-groups-unknown machine_guest 'cpuid_set 4000ff02 40 40 0 3e8' \
+	groups ok 0 'does not say'
+look guest-raw machine_guest : raw ok 0 'other bits are ignored'
+look guest-raw-none machine_guest 'cpuid_set 4000ff01 10001 6f 50565046 0' \
+	raw ok 0 'load pvperf_host with raw=1'
+look guest-raw-intel machine_guest 'cpuid_set 0 10 756e6547 6c65746e 49656e69' \
+	raw ok 0 'not AnyThread'
 look guest-functions machine_guest 'sed -i /took/d proc/kallsyms' \
 	functions problem 1 'hides functions of perf: perf_sample_event_took'
 look guest-functions-6.12 machine_guest 'sed -i /nop_void/d proc/kallsyms' \

@@ -1,0 +1,68 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+# What a user of the guest can be refused: the program fails, and the guest's log has
+# one line that names the reason and the way out.
+. ./lib.sh
+
+perf stat -x, -o /tmp/a -e instructions:u true
+grep -q '^[1-9]' /tmp/a || tap_skip_all "perf counts nothing here"
+
+# refused NAME REASON WAY-OUT COMMAND...: it fails, or says so in its table
+refused() {
+	name=$1 reason=$2 way_out=$3
+	shift 3
+	dmesg -c > /dev/null
+	if "$@" > /tmp/out 2>&1 && ! grep -q '<not supported>' /tmp/out; then
+		tap 1 "$name is refused" "$(tail -n 1 /tmp/out)"
+		return
+	fi
+	dmesg | grep 'pvperf_guest: ' > /tmp/log
+	grep -q "$reason" /tmp/log && grep -q "$way_out" /tmp/log
+	tap $? "$name is refused: $reason; $way_out" "$(tail -n 2 /tmp/log) $(tail -n 1 /tmp/out)"
+}
+
+# As often as it is tried.
+silent() {
+	dmesg -c > /dev/null
+	"$@" > /dev/null 2>&1
+	n=$(dmesg | grep -c 'pvperf_guest: ')
+	[ "$n" -eq 0 ]
+	tap $? "and is not logged again within a minute" "$n lines"
+}
+
+seven=cycles,instructions,branches,branch-misses,cache-references,cache-misses,rc0
+refused ":p" 'comes some instructions late' 'leave :p out' perf stat -e cycles:p true
+silent perf stat -e cycles:pp true
+refused "perf record -b" 'the host gives none' 'use -g' \
+	perf record -o /dev/null -b -e cycles true
+refused "-c 100" 'period of 100: .* shortest is 1000' 'use -c 1000 or a frequency' \
+	perf record -o /dev/null -c 100 -e cycles true
+refused "a group of seven" 'group of 7 .* has 6 counters' 'or weak' \
+	perf stat -e "{$seven}" true
+perf stat -x, -o /tmp/a -e "{$seven}:W" ./loop100m
+! grep -q '<not' /tmp/a
+tap $? "a weak group of seven counts" "$(grep '<' /tmp/a | tr '\n' ' ')"
+
+# What a default perf record asks for and does without is no refusal.
+dmesg -c > /dev/null
+perf record -q -o /tmp/data true > /dev/null 2>&1
+n=$(dmesg | grep -c 'refused')
+[ "$n" -eq 0 ]
+tap $? "perf record without options is not told anything" "$(dmesg | grep refused)"
+
+host 'rmmod pvperf_host; insmod /lab/pvperf_host.ko raw=0'
+perf stat -o /dev/null -e cycles sleep 2
+refused "a raw event" 'allows no raw events' 'with raw=1' perf stat -e r5300c0 true
+
+# load: of the guest's module, which says why not
+load_guest() {
+	insmod /lab/pvperf_guest.ko
+}
+host 'rmmod pvperf_host'
+rmmod pvperf_guest
+refused "the module without a host side" 'not loaded: no pvperf at the host' \
+	'have it load pvperf_host' load_guest
+host 'insmod /lab/pvperf_host.ko'
+insmod /lab/pvperf_guest.ko
+tap $? "the module loads once there is one"
+tap_end

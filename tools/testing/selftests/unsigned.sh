@@ -1,0 +1,20 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+# In the host: a guest whose kernel takes signed modules only, as with Secure Boot. The
+# words are the kernel's own; they must name the signature.
+. ./lib.sh
+
+[ -f /lab/guest.initrd ] || tap_skip_all "no guest to boot"
+
+guest 'insmod /lab/pvperf_guest.ko; lsmod; dmesg' > /tmp/out 2>&1
+grep -q '^pvperf_guest ' /tmp/out
+tap $? "a guest that takes any module has pvperf_guest" "$(tail -n 1 /tmp/out)"
+
+guest -a module.sig_enforce=1 'insmod /lab/pvperf_guest.ko; lsmod; dmesg' > /tmp/out 2>&1
+! grep -q '^pvperf_guest ' /tmp/out
+tap $? "one that wants a signature has not"
+grep -q "insmod: .*: \(Key was rejected by service\|Required key not available\)" /tmp/out
+tap $? "insmod names the key" "$(grep insmod /tmp/out)"
+grep -q 'Loading of .*module.* is rejected' /tmp/out
+tap $? "the log names the signature" "$(grep -i module /tmp/out | tail -n 1)"
+tap_end
