@@ -90,25 +90,27 @@ void pvperf_account_restart(struct pvperf_cpu *cpu, struct pvperf_slot *slot)
 
 /* -------------------------------------------------------- what the host did */
 
-/* It counts from here on: has the host a counter for it? */
+/* It counts from here on: has the host a counter for it, by its @state? */
 static __always_inline void
-pvperf_account_note_starved(struct pvperf_cpu *cpu, const struct pvperf_slot *slot)
+pvperf_account_note_starved(struct pvperf_cpu *cpu, const struct pvperf_slot *slot,
+			    u32 state)
 {
-	if (READ_ONCE(pvperf_cpu_event(cpu, slot)->state) != KVM_PERF_STATE_COUNTING)
+	if (unlikely(state != KVM_PERF_STATE_COUNTING))
 		__set_bit(slot - cpu->slot, &cpu->starved);
 }
 
 void pvperf_account_served(struct pvperf_cpu *cpu, struct pvperf_slot *slot)
 {
+	const struct guest_perf_event *ev = pvperf_cpu_event(cpu, slot);
+
 	if (!slot->event)
 		return;
-	pvperf_time_book(pvperf_event_of(slot->event), pvperf_cpu_event(cpu, slot),
-			 PVPERF_SERVED, cpu->now);
-	pvperf_account_note_starved(cpu, slot);
+	pvperf_time_book(pvperf_event_of(slot->event), ev, PVPERF_SERVED, cpu->now);
+	pvperf_account_note_starved(cpu, slot, READ_ONCE(ev->state));
 }
 
-/* A count begins anew at what the host event has. */
-static __always_inline void
+/* A count begins anew at what the host event has. Returns the state of that. */
+static __always_inline u32
 pvperf_account_begin_here(struct pvperf_cpu *cpu, struct perf_event *event,
 			  struct pvperf_slot *slot, enum pvperf_served served,
 			  u64 now)
@@ -124,6 +126,7 @@ pvperf_account_begin_here(struct pvperf_cpu *cpu, struct perf_event *event,
 	p->enabled = s.time_enabled;
 	p->running = s.time_running;
 	p->served = served;
+	return s.state;
 }
 
 void pvperf_account_begin(struct pvperf_cpu *cpu, struct perf_event *event,
@@ -144,8 +147,8 @@ pvperf_account_update(struct pvperf_cpu *cpu, struct pvperf_slot *slot,
 	if (!event)
 		return;
 	if (slot->begins) {
-		pvperf_account_begin_here(cpu, event, slot, next, cpu->now);
-		pvperf_account_note_starved(cpu, slot);
+		pvperf_account_note_starved(cpu, slot,
+			pvperf_account_begin_here(cpu, event, slot, next, cpu->now));
 		WRITE_ONCE(slot->begins, false);
 		return;
 	}

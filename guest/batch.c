@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * From what the slots want and what the host has, the operations that make it
- * so, and what comes of them. Calls event.h with the results and cpu.h about
+ * so, and what comes of them. Calls account.h with the results and cpu.h about
  * the host, knows no struct pmu. The invariant: .open and .on say what the host
  * has done when the queued operations are done; a result that says otherwise
  * corrects them.
@@ -291,8 +291,6 @@ static void pvperf_batch_begin_again(struct pvperf_cpu *cpu, int s)
 {
 	struct pvperf_slot *slot = &cpu->slot[s];
 
-	if (!pvperf_event_wanted(slot))
-		return;
 	WRITE_ONCE(slot->begins, !pvperf_event_of(slot->event)->ran);
 	slot->rearm = true;
 	set_bit(s, &cpu->dirty);
@@ -303,18 +301,33 @@ static void pvperf_batch_begin_again(struct pvperf_cpu *cpu, int s)
  * there may be enough, but counters are not alike: some events fit in a few only, or
  * take two. The host alone knows, so all that idle are stopped when one starves.
  */
-static bool pvperf_batch_yields(struct pvperf_cpu *cpu)
+static void pvperf_batch_yield(struct pvperf_cpu *cpu, unsigned long starved)
 {
 	unsigned long idling = cpu->idling;
 	int s;
 
-	if (!cpu->starved || !idling || cpu->lost)
-		return false;
+	/* So the next round is the last one. */
+	cpu->idling = 0;
 	pvperf_for_each_slot(s, idling)
 		set_bit(s, &cpu->dirty);
-	pvperf_batch_each(cpu, cpu->starved, pvperf_batch_begin_again);
+	pvperf_batch_each(cpu, starved, pvperf_batch_begin_again);
 	/* The next ones that leave would be in the way again. */
 	cpu->crowded = true;
+}
+
+/* Did an event starve that something idle may have cost its counter? Seldom. */
+static noinline bool pvperf_batch_starves(struct pvperf_cpu *cpu)
+{
+	unsigned long begun = cpu->starved, starved = 0;
+	int s;
+
+	cpu->starved = 0;
+	pvperf_for_each_slot(s, begun)
+		if (pvperf_event_wanted(&cpu->slot[s]))
+			__set_bit(s, &starved);
+	if (!starved || !cpu->idling || cpu->lost)
+		return false;
+	pvperf_batch_yield(cpu, starved);
 	return true;
 }
 
@@ -322,10 +335,9 @@ static void pvperf_batch_reconcile(struct pvperf_cpu *cpu)
 {
 	if (cpu->idling)
 		pvperf_batch_make_room(cpu);
-	cpu->starved = 0;
-	pvperf_batch_round(cpu);
-	if (pvperf_batch_yields(cpu))
+	do
 		pvperf_batch_round(cpu);
+	while (unlikely(cpu->starved) && pvperf_batch_starves(cpu));
 }
 
 static void pvperf_batch_unserved(struct pvperf_cpu *cpu, int s)

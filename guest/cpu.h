@@ -49,7 +49,7 @@ struct pvperf_cpu {
 	unsigned long idling;	/* slots without an event that are on ... */
 	unsigned long stale;	/* ... and were so at the last look, too */
 	bool crowded;		/* the host was short of counters since then */
-	unsigned long starved;	/* slots that this flush has begun, without a counter */
+	unsigned long starved;	/* slots begun in this round, without a counter */
 	int hardware;		/* hardware events that are in slots */
 	unsigned long together;	/* slots of the CPU's own events, read as one ... */
 	unsigned long fresh;	/* ... and of these, what nobody has come for yet */
