@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The CPUs: the memory each shares with the host, when the host has it, and the
- * loss and return of the host. Calls caps.h, hypercall.h and batch.h, knows
- * nothing of perf but that there are events. The invariant: while a CPU is not
+ * loss and return of the host. Calls caps.h, hypercall.h and batch.h, account.h
+ * with what was lost and nmi.h about a new host; knows nothing of perf but that
+ * there are events. The invariant: while a CPU is not
  * .online the host has none of its memory; a CPU that goes offline, sleeps, or
  * sees the module leave, says so to the host before.
  *

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Overflows become samples. Calls event.h to fold the count and perf core, by
+ * Overflows become samples. Calls account.h to fold the count and perf core, by
  * compat, to write samples; all of it in NMI context. The invariant: each
  * overflow that is taken from the page is a sample, or is added to the event's
  * lost samples; and the periods of the samples add up to the count.

@@ -17,7 +17,10 @@ struct pvperf_event;
  */
 void pvperf_overflow_arm(struct pvperf_event *event, u64 left);
 
-/* perf's overflow handler: NMI or hard interrupt, in the vCPU's thread. */
+/*
+ * perf's overflow handler, in the vCPU's thread: NMI for a hardware event, interrupt or
+ * process context (a page fault) for a software one.
+ */
 void pvperf_overflow_nmi(struct perf_event *perf, struct perf_sample_data *data,
 			 struct pt_regs *regs);
 

@@ -77,7 +77,7 @@ void pvperf_vcpu_clear_all(struct pvperf_vm *vm, enum pvperf_end end);
 /* .lock not held, not the vCPU's thread: all events anew, as the VM now wants. */
 void pvperf_vcpu_reopen_all(struct pvperf_vm *vm);
 
-/* From a hook, preemption off: this vCPU was reset by guest or userspace. */
+/* From a hook, under RCU: this vCPU was reset by guest or userspace. */
 void pvperf_vcpu_reset_seen(struct kvm_vcpu *kvcpu);
 
 #endif /* _PVPERF_HOST_VCPU_H */

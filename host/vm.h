@@ -36,7 +36,7 @@ struct pvperf_vm {
 	struct hlist_node node;		/* registry, RCU */
 	struct kvm *kvm;		/* the key */
 	pid_t pid;
-	struct mutex lock;		/* pages and nr_pages; vcpus, ids: add */
+	struct mutex lock;		/* pages and nr_pages */
 	struct xarray pages;		/* struct pvperf_page by gfn */
 	struct xarray vcpus;		/* struct pvperf_vcpu by index */
 	struct xarray ids;		/* struct pvperf_event by id */

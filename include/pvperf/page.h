@@ -31,8 +31,9 @@
  * another sequence. (F) pairs with (G), and the exchanges are full barriers: a
  * handler that saw an NMI announced finds its bit, and its overflows.
  *
- * The guest can write all of this memory at any time. The host reads back
- * nothing but .period, once; what it counts with is its own.
+ * The guest can write all of this memory at any time. The host reads back .period,
+ * once at each use, and copies a batch that lies in the page before it looks at it;
+ * what the host counts with is its own.
  */
 
 #ifdef __KERNEL__
