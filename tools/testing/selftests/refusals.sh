@@ -30,6 +30,10 @@ silent() {
 	tap $? "and is not logged again within a minute" "$n lines"
 }
 
+# A minute begins anew with the module: tests before this one were refused, too.
+rmmod pvperf_guest && insmod /lab/pvperf_guest.ko
+tap $? "the module is loaded afresh"
+
 seven=cycles,instructions,branches,branch-misses,cache-references,cache-misses,rc0
 refused ":p" 'comes some instructions late' 'leave :p out' perf stat -e cycles:p true
 silent perf stat -e cycles:pp true
