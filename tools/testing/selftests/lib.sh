@@ -64,6 +64,20 @@ total() {
 	sed -n "s/^$1 //p" $totals
 }
 
+# In the lab's emulator counters are exact, and a nanosecond is an instruction.
+emulated() {
+	[ "$LAB_EMULATED" = 1 ]
+}
+
+# exactly VALUE WANT: to the last one; on a real CPU interrupts add some
+exactly() {
+	if emulated; then
+		[ "$1" = "$2" ]
+	else
+		within "$1" "$2" 0.05
+	fi
+}
+
 # within VALUE WANT PERMILLE: awk's numbers
 within() {
 	awk -v v="$1" -v w="$2" -v p="$3" \

@@ -136,7 +136,7 @@ TEST_F(count, group_times)
 	for (i = 0; i < 4; i++) {
 		v[i] = value_read(fd[i]);
 		EXPECT_TRUE(counted(v[i].count, TURNS));
-		EXPECT_EQ(v[0].count, v[i].count);
+		EXPECT_TRUE(same(v[0].count, v[i].count, TURNS));
 		EXPECT_EQ(v[0].enabled, v[i].enabled);
 		EXPECT_EQ(v[0].running, v[i].running);
 	}
@@ -189,7 +189,7 @@ TEST_F(count, group_read)
 	EXPECT_EQ(3, all.n);
 	for (i = 0; i < 3; i++) {
 		EXPECT_TRUE(counted(all.count[i], TURNS));
-		EXPECT_EQ(all.count[0], all.count[i]);
+		EXPECT_TRUE(same(all.count[0], all.count[i], TURNS));
 	}
 }
 
@@ -357,6 +357,8 @@ TEST_F(count, per_cpu)
 	int fd[self->cpus], i, status;
 	uint64_t sum = 0;
 
+	if (foreign_pmu())
+		SKIP(return, "other programs run here, too");
 	for (i = 0; i < self->cpus; i++) {
 		fd[i] = open_user(-1, i, -1);
 		ASSERT_LE(0, fd[i]);
@@ -497,8 +499,12 @@ REFUSED(branch_stack, EOPNOTSUPP, .sample_period = 100000,
 TEST_F(refusal, open)
 {
 	struct perf_event_attr attr = variant->attr;
-	int fd = event_open(&attr, 0, -1, -1), err = errno;
+	int fd, err;
 
+	if (foreign_pmu())
+		SKIP(return, "this PMU may be able to");
+	fd = event_open(&attr, 0, -1, -1);
+	err = errno;
 	EXPECT_GT(0, fd);
 	EXPECT_EQ(variant->error, err);
 }
