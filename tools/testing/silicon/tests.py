@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The selftests that make sense on real hardware, those with +silicon in the list.
+
+How they are run and judged is the lab's: tools/testing/lab/selftest.
+"""
+
+import importlib.machinery
+import importlib.util
+import os
+import re
+import subprocess
+import sys
+
+HERE = os.path.dirname(os.path.realpath(__file__))
+LAB = os.path.realpath(os.path.join(HERE, '../lab'))
+LIST = os.path.realpath(os.path.join(HERE, '../selftests/tests.list'))
+
+# bochs.py is beside the lab's programs.
+sys.path.append(LAB)
+loader = importlib.machinery.SourceFileLoader('lab_selftest', os.path.join(LAB, 'selftest'))
+lab = importlib.util.module_from_spec(importlib.util.spec_from_loader('lab_selftest', loader))
+loader.exec_module(lab)
+
+MARK = 'silicon: the run begins'
+DIED, LATE = 'the guest died or hung', 'there was no time left'
+
+
+def chosen(where, names, slow):
+    tests = [t for t in lab.tests_read(LIST) if 'silicon' in t.flags]
+    unknown = set(names) - {t.name for t in tests}
+    if unknown:
+        raise SystemExit(f'silicon: no test with +silicon is named {", ".join(sorted(unknown))}')
+    return [t._replace(timeout=t.timeout * slow) for t in tests
+            if t.where == where and (not names or t.name in names)]
+
+
+def guest_command(tests, repeats, trips):
+    """What the guest does: everything, in one boot. It may have a PMU of KVM's."""
+    rows = f'/t/rows.sh {repeats} {trips}' if repeats else ''
+    return '\n'.join((
+        '[ ! -d /sys/bus/event_source/devices/cpu ] || { echo "@@silicon vpmu"; exit 0; }',
+        'insmod /lab/pvperf_guest.ko || { echo "@@silicon unloaded"; exit 0; }',
+        'echo "@@silicon counters $(cat /sys/bus/event_source/devices/pvperf/caps/counters)"',
+        lab.batch(tests).removesuffix('exit 0'), rows, 'exit 0'))
+
+
+def told(lines, key):
+    """What the guest said of KEY: a list."""
+    found = (re.match(rf'@@silicon {key}\b ?(.*)', x.strip()) for x in lines)
+    return [m.group(1) for m in found if m]
+
+
+def run(work, command, seconds):
+    """Lines of a command in the room; None instead of its status if time ran out."""
+    r = subprocess.Popen([os.path.join(HERE, 'room'), work, *command], stdin=subprocess.DEVNULL,
+                         stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True)
+    try:
+        out, _ = r.communicate(timeout=seconds)
+        status = r.returncode
+    except subprocess.TimeoutExpired:
+        lab.lab_run.say('no time left, see --slow')
+        os.killpg(r.pid, 9)
+        out, status = r.communicate()[0], None
+    return out.decode(errors='replace').replace('\r\n', '\n').split('\n'), status
+
+
+def logs_take(log, work):
+    """Both kernels' words since the run began, where the lab looks for complaints."""
+    said = subprocess.run(['dmesg'], capture_output=True, text=True, errors='replace').stdout.splitlines()
+    begun = max((i for i, line in enumerate(said) if MARK in line), default=0)
+    os.makedirs(log, exist_ok=True)
+    with open(os.path.join(log, 'host.dmesg'), 'w') as f:
+        f.write('\n'.join(said[begun:]) + '\n')
+    for port, name in (('guest-console', 'guest.log'), ('guest-dmesg', 'guest.dmesg')):
+        path = os.path.join(work, 'lab/port', port)
+        if os.path.exists(path):
+            os.replace(path, os.path.join(log, name))
+
+
+def complaints(log):
+    return lab.lab_run.splats(log)
+
+
+def results(tests, lines, found):
+    """[(test, Result)] of a batch; what was not reached has failed."""
+    said, current = lab.said(lines)
+    for t in tests:
+        rc, seconds, text = said.get(t.name, (None, 0, ['it was not reached']))
+        mine = [c for c in found if c[2] == t.name]
+        yield t, lab.judge(t, rc, seconds, text, mine)
