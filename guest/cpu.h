@@ -59,8 +59,8 @@ struct pvperf_cpu {
 	u64 now;		/* when the last batch was done; local_clock() */
 	u32 nmis;		/* page.nmis that the handler has seen */
 	bool late;		/* ... before they came, one of them */
-	unsigned long late_until;	/* jiffies */
 	bool telling;		/* core of a throttling that is the host's */
+	unsigned long late_until;	/* jiffies */
 	struct irq_work work;	/* a flush that an NMI asked for */
 	struct pvperf_slot slot[PVPERF_SLOTS];
 };

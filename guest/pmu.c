@@ -227,9 +227,9 @@ static void pvperf_pmu_first_period(struct perf_event *event)
 }
 
 /* The answers that bare metal has, too; what may change later is no reason. */
-static int pvperf_pmu_try(const struct pvperf_key *key)
+static int pvperf_pmu_try(const struct pvperf_key *key, int *slot)
 {
-	switch (pvperf_slot_try(key)) {
+	switch (pvperf_slot_try(key, slot)) {
 	case -KVM_ENOENT:
 		return -ENOENT;
 	case -KVM_EPERM:
@@ -262,7 +262,7 @@ static int pvperf_pmu_setup(struct perf_event *event, struct pvperf_event *p)
 	if (err)
 		return err;
 	/* What a parent has need not be asked for at each fork. */
-	return event->parent || p->nowhere ? 0 : pvperf_pmu_try(&p->key);
+	return event->parent || p->nowhere ? 0 : pvperf_pmu_try(&p->key, &p->last);
 }
 
 static void pvperf_pmu_destroy(struct perf_event *event)

@@ -79,17 +79,21 @@ void pvperf_slot_close_idle(struct pvperf_cpu *cpu)
 	}
 }
 
-static int pvperf_slot_try_here(struct pvperf_cpu *cpu, const struct pvperf_key *key)
+static int pvperf_slot_try_here(struct pvperf_cpu *cpu, const struct pvperf_key *key,
+				int *found)
 {
 	struct pvperf_slot *slot;
 	int s;
 
 	for (s = 0; s < PVPERF_SLOTS; s++)
-		if (cpu->slot[s].open && pvperf_key_equal(&cpu->slot[s].key, key))
+		if (cpu->slot[s].open && pvperf_key_equal(&cpu->slot[s].key, key)) {
+			*found = s;
 			return 0;
+		}
 	s = cpu->online ? pvperf_slot_find(cpu, key, NULL, 0) : -1;
 	if (s < 0)
 		return 0;
+	*found = s;
 	slot = &cpu->slot[s];
 	slot->error = 0;
 	slot->trial = true;
@@ -99,13 +103,13 @@ static int pvperf_slot_try_here(struct pvperf_cpu *cpu, const struct pvperf_key 
 	return slot->error;
 }
 
-int pvperf_slot_try(const struct pvperf_key *key)
+int pvperf_slot_try(const struct pvperf_key *key, int *slot)
 {
 	unsigned long flags;
 	int err;
 
 	local_irq_save(flags);
-	err = pvperf_slot_try_here(pvperf_cpu_this(), key);
+	err = pvperf_slot_try_here(pvperf_cpu_this(), key, slot);
 	local_irq_restore(flags);
 	if (err == -KVM_EOPNOTSUPP)
 		pr_notice_once("the host has lent out its PMU (mediated vPMU): no hardware event counts until it is back\n");

@@ -71,7 +71,10 @@ void pvperf_slot_claim(struct pvperf_cpu *cpu, int s, const struct pvperf_key *k
 /* Marks all that nobody uses to be closed at the next flush. */
 void pvperf_slot_close_idle(struct pvperf_cpu *cpu);
 
-/* Would the host open it? 0 if so or if there's no telling, or -KVM_E*. */
-int pvperf_slot_try(const struct pvperf_key *key);
+/*
+ * Would the host open it? 0 if so or if there's no telling, or -KVM_E*. @slot: where it
+ * is open then, to be looked at first; else left as it is.
+ */
+int pvperf_slot_try(const struct pvperf_key *key, int *slot);
 
 #endif /* _PVPERF_GUEST_SLOT_H */

@@ -159,9 +159,10 @@ const struct attribute_group *pvperf_sysfs_pvperf[] = {
 void pvperf_sysfs_init(void)
 {
 	struct pvperf_key key = { .type = KVM_PERF_TYPE_HARDWARE };
+	int slot;
 
 	BUILD_BUG_ON(PERF_COUNT_HW_MAX != 10);
 	for (key.config = 0; key.config < PERF_COUNT_HW_MAX; key.config++)
-		if (pvperf_slot_try(&key) != -KVM_ENOENT)
+		if (pvperf_slot_try(&key, &slot) != -KVM_ENOENT)
 			pvperf_sysfs_present |= BIT(key.config);
 }
