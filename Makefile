@@ -62,4 +62,4 @@ clean:
 distclean: clean
 	@rm -rf build
 
-.PHONY: help setup modules demo check check-all checks unit selftests packaging accuracy bench clean distclean
+.PHONY: help setup modules demo check check-all checks unit selftests packaging accuracy bench silicon clean distclean
