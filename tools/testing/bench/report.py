@@ -4,6 +4,8 @@
 import html
 import math
 
+from lab import markdown
+
 ROWS = {
     'pipe.stat1': 'pipe, 1 event', 'pipe.stat2': 'pipe, 2 events', 'pipe.stat4': 'pipe, 4 events',
     'pipe.stat6': 'pipe, 6 events', 'pipe.record6': 'pipe, record -F 1000 -a, 6 events',
@@ -15,8 +17,7 @@ COLOURS = {'plain': '#999', 'pvperf': '#2a7', 'mediated': '#47b', 'emulated': '#
 
 
 def table(head, rows):
-    line = lambda cells: '| ' + ' | '.join(cells) + ' |\n'
-    return line(head) + line(['---'] + ['---:'] * (len(head) - 1)) + ''.join(map(line, rows))
+    return markdown.table(head, rows, '---:')
 
 
 def cell(r):

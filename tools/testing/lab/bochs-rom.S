@@ -2,17 +2,17 @@
 /*
  * An option ROM that boots a kernel, as QEMU's -kernel does: the BIOS of Bochs
  * calls it when all else is set up, before it looks for a disk. It copies what
- * bochs.py put on the disk to where it has to be, and enters the kernel by the
+ * lab/bochs.py put on the disk to where it has to be, and enters the kernel by the
  * 64-bit boot protocol. A boot loader would read the same through the BIOS, two
  * bytes at a time, and the kernel would unpack itself: half a minute more.
  *
- * bochs.py fills in the entry, the table of parts, and the checksum in the last
+ * lab/bochs.py fills in the entry, the table of parts, and the checksum in the last
  * byte.
  */
 
-#define ROM	0xd0000		/* where this lies, see bochs.py */
-#define PARAMS	0x200000	/* struct boot_params, see bochs.py */
-#define TABLES	0x202000	/* page tables: all is where it is; see bochs.py */
+#define ROM	0xd0000		/* where this lies, see lab/bochs.py */
+#define PARAMS	0x200000	/* struct boot_params, see lab/bochs.py */
+#define TABLES	0x202000	/* page tables: all is where it is; see lab/bochs.py */
 #define MAP	0x8000		/* the BIOS's memory map, on its way to PARAMS */
 #define STACK	0x7000
 

@@ -1,32 +1,27 @@
 # SPDX-License-Identifier: GPL-2.0
 """The selftests that make sense on real hardware, those with +silicon in the list.
 
-How they are run and judged is the lab's: tools/testing/lab/selftest.
+How they are run and judged is the lab's: tools/testing/lab/lab/batch.py.
 """
 
-import importlib.machinery
-import importlib.util
 import os
 import re
 import subprocess
 import sys
 
 HERE = os.path.dirname(os.path.realpath(__file__))
-LAB = os.path.realpath(os.path.join(HERE, '../lab'))
 LIST = os.path.realpath(os.path.join(HERE, '../selftests/tests.list'))
 
-# bochs.py is beside the lab's programs.
-sys.path.append(LAB)
-loader = importlib.machinery.SourceFileLoader('lab_selftest', os.path.join(LAB, 'selftest'))
-lab = importlib.util.module_from_spec(importlib.util.spec_from_loader('lab_selftest', loader))
-loader.exec_module(lab)
+sys.path.append(os.path.realpath(os.path.join(HERE, '../lab')))
+from lab import batch, splats, testlist    # noqa: E402
+from lab.message import say    # noqa: E402
 
 MARK = 'silicon: the run begins'
 DIED, LATE = 'the guest died or hung', 'there was no time left'
 
 
 def chosen(where, names, slow):
-    tests = [t for t in lab.tests_read(LIST) if 'silicon' in t.flags]
+    tests = [t for t in testlist.read(LIST) if 'silicon' in t.flags]
     unknown = set(names) - {t.name for t in tests}
     if unknown:
         raise SystemExit(f'silicon: no test with +silicon is named {", ".join(sorted(unknown))}')
@@ -41,7 +36,7 @@ def guest_command(tests, repeats, trips):
         '[ ! -d /sys/bus/event_source/devices/cpu ] || { echo "@@silicon vpmu"; exit 0; }',
         'insmod /lab/pvperf_guest.ko || { echo "@@silicon unloaded"; exit 0; }',
         'echo "@@silicon counters $(cat /sys/bus/event_source/devices/pvperf/caps/counters)"',
-        lab.batch(tests).removesuffix('exit 0'), rows, 'exit 0'))
+        batch.command(tests).removesuffix('exit 0'), rows, 'exit 0'))
 
 
 def told(lines, key):
@@ -58,7 +53,7 @@ def run(work, command, seconds):
         out, _ = r.communicate(timeout=seconds)
         status = r.returncode
     except subprocess.TimeoutExpired:
-        lab.lab_run.say('no time left, see --slow')
+        say('no time left, see --slow')
         os.killpg(r.pid, 9)
         out, status = r.communicate()[0], None
     return out.decode(errors='replace').replace('\r\n', '\n').split('\n'), status
@@ -78,13 +73,13 @@ def logs_take(log, work):
 
 
 def complaints(log):
-    return lab.lab_run.splats(log)
+    return splats.found_in(log)
 
 
 def results(tests, lines, found):
     """[(test, Result)] of a batch; what was not reached has failed."""
-    said, current = lab.said(lines)
+    said, current = batch.said(lines)
     for t in tests:
         rc, seconds, text = said.get(t.name, (None, 0, ['it was not reached']))
         mine = [c for c in found if c[2] == t.name]
-        yield t, lab.judge(t, rc, seconds, text, mine)
+        yield t, batch.judge(t, rc, seconds, text, mine)

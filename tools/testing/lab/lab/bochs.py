@@ -17,7 +17,7 @@ import shutil
 import struct
 import subprocess
 
-LAB = os.path.dirname(os.path.realpath(__file__))
+from .paths import LAB
 
 # Also in bochs-rom.S.
 ROM, PARAMS, TABLES, KERNEL = 0xd0000, 0x200000, 0x202000, 0x1000000
@@ -54,10 +54,6 @@ error: action=report
 info: action=ignore
 debug: action=ignore
 '''
-
-
-def setup(kernels):
-    return subprocess.call([os.path.join(LAB, 'setup'), '--intel', *kernels]) == 0
 
 
 def kernel_unpack(packed):

@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What the lab's commands share; each module is about one noun."""

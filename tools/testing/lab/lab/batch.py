@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Tests that run one after the other in a boot, and what came of each."""
+
+import collections
+import re
+import shlex
+
+SKIPPED = 4         # kselftest's exit status for "skip"
+Result = collections.namedtuple('Result', 'verdict seconds output')
+
+
+def command(tests):
+    """The command of one boot: its tests one after the other, each marked."""
+    lines = ['cd /t']
+    for t in tests:
+        # %warning, so that the mark is on the console too, before what it marks
+        mark = f'echo "<4>lab: test {t.name}" > /dev/kmsg'
+        lines += [mark] + ([f"host '{mark}'"] if t.where != 'host' else [])
+        lines += [f'echo; echo "@@lab begin {t.name}"; lab_start=$(cut -d " " -f 1 /proc/uptime)',
+                  f'timeout -k 5 {t.timeout} sh -c {shlex.quote(t.command)} < /dev/null 2>&1',
+                  f'lab_rc=$?; echo; echo "@@lab end {t.name} $lab_rc $lab_start $(cut -d " " -f 1 /proc/uptime)"']
+    return '\n'.join(lines + ['exit 0'])
+
+
+def said(lines):
+    """{test: (status, seconds, its lines)} of what a batch printed, and which one it
+    ended in: that has no status."""
+    results, current = {}, None
+    for line in lines:
+        mark = re.match(r'@@lab (begin|end) (\S+) ?(.*)', line)
+        if not mark:
+            if current:
+                results[current][2].append(line)
+        elif mark.group(1) == 'begin':
+            current = mark.group(2)
+            results[current] = (None, 0, [])
+        else:
+            rc, begun, ended = mark.group(3).split()
+            text = '\n'.join(results[current][2]).rstrip().split('\n')
+            results[current], current = (int(rc), float(ended) - float(begun), text), None
+    return results, current
+
+
+def judge(test, rc, seconds, output, complaints):
+    bad = [x for x in output if re.match(r'not ok\b(?!.*# (TODO|SKIP))', x)]
+    if complaints:
+        output = output + [''] + [f'{side} kernel: {x}' for side, _, _, lines in complaints for x in lines]
+    if rc is None:
+        output = output + ['the machine died or hung in this test']
+    elif rc in (124, 137, 143):
+        output = output + [f'stopped after {test.timeout} s']
+    elif rc not in (0, SKIPPED):
+        output = output + [f'exit status {rc}']
+    if rc == SKIPPED and not bad and not complaints:
+        return Result('skip', seconds, output)
+    return Result('ok' if rc == 0 and not bad and not complaints else 'not ok', seconds, output)

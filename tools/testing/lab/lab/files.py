@@ -1,0 +1,18 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Files that are replaced as a whole, or not at all."""
+
+import os
+
+
+def write(path, text):
+    """An interrupted run leaves the old file."""
+    with open(path + '.part', 'w') as f:
+        f.write(text)
+    os.rename(path + '.part', path)
+
+
+def between_write(path, begin, end, text):
+    """Replace what is between two lines of a document."""
+    with open(path) as f:
+        before, rest = f.read().split(begin)
+    write(path, before + begin + text + end + rest.split(end)[1])

@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What kernels complain of, in a run's logs."""
+
+import os
+import re
+
+# What a kernel says when something is wrong. Each is a failure of the run.
+SPLATS = re.compile('|'.join((
+    r'\bBUG:', r'\bWARNING:', r'\bOops\b', r'kernel BUG at', r'general protection fault',
+    r'unable to handle', r'Call Trace:', r'Kernel panic', r'INFO: task .* blocked for more than',
+    r'\brcu: INFO:', r'rcu_.*detected .*stall', r'soft lockup', r'hard LOCKUP', r'possible circular',
+    r'possible recursive', r'possible irq lock inversion', r'inconsistent lock state',
+    r'suspicious RCU usage', r'Uhhuh\. NMI received for unknown reason',
+    r'Dazed and confused', r'NMI: (PCI system|IOCK) error', r'list_(add|del) corruption',
+    r'stack guard page', r'scheduling while atomic', r'sleeping function called',
+    r'refcount_t:', r'UBSAN:', r'KASAN:', r'page allocation failure', r'unchecked MSR access',
+    r'perfevents: irq loop stuck', r'stack-protector', r'Out of memory', r'bad page state',
+)), re.I)
+# What matches, but is said by a healthy kernel too.
+HARMLESS = re.compile(r'qemu-system-[^:]+:.*warning:|WARNING: (Spectre|unprivileged eBPF)|Speculative Return Stack', re.I)
+
+
+def found_in(log):
+    """What the kernels complained of: side, file, test, the line and what follows.
+
+    A batch of tests leaves "lab: test NAME" in the log before each; only the
+    first complaint of a side and test is given.
+    """
+    found = {}
+    for name in ('host.log', 'host.dmesg', 'guest.log', 'guest.dmesg'):
+        try:
+            with open(os.path.join(log, name), errors='replace') as f:
+                lines = f.read().splitlines()
+        except FileNotFoundError:
+            continue
+        side, test = name.split('.')[0], None
+        for i, line in enumerate(lines):
+            mark = re.search(r'lab: test (\S+)', line)
+            if mark:
+                test = mark.group(1)
+            elif SPLATS.search(line) and not HARMLESS.search(line):
+                found.setdefault((side, test), (side, name, test, lines[i:i + 30]))
+    return list(found.values())
