@@ -2,6 +2,7 @@
 #ifndef _PVPERF_GUEST_EVENT_H
 #define _PVPERF_GUEST_EVENT_H
 
+#include <linux/module.h>
 #include <linux/perf_event.h>
 #include <linux/sched/clock.h>
 #include <asm/local64.h>
@@ -83,7 +84,7 @@ static inline void pvperf_event_heard(struct pvperf_event *p, bool synced)
 /* One of ours? Of any PMU's. */
 static inline bool pvperf_event_is(const struct perf_event *event)
 {
-	return event->pmu->add == pvperf_event_add;
+	return event->pmu->module == THIS_MODULE;
 }
 
 /* Should it count now? */
