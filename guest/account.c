@@ -13,8 +13,7 @@
 #include <linux/minmax.h>
 #include <linux/sched/clock.h>
 #include "account.h"
-#include "cpu.h"
-#include "event.h"
+#include "state.h"
 #include "time.h"
 
 /* ---------------------------------------------------------------- counts */

@@ -14,9 +14,10 @@
 #include "batch.h"
 #include "caps.h"
 #include "cpu.h"
-#include "event.h"
 #include "hypercall.h"
 #include "period.h"
+#include "slot.h"
+#include "state.h"
 
 static void pvperf_batch_opened(struct pvperf_cpu *cpu, struct pvperf_slot *slot,
 				int result)

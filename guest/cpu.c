@@ -22,9 +22,10 @@
 #include "batch.h"
 #include "caps.h"
 #include "cpu.h"
-#include "event.h"
 #include "hypercall.h"
 #include "nmi.h"
+#include "slot.h"
+#include "state.h"
 
 #define PVPERF_CPU_RETRY	(HZ / 10)
 #define PVPERF_CPU_WATCH	HZ

@@ -9,9 +9,10 @@
 #include "account.h"
 #include "batch.h"
 #include "caps.h"
-#include "cpu.h"
 #include "event.h"
 #include "period.h"
+#include "slot.h"
+#include "state.h"
 
 /* Nothing to tell the host? A flush that we are in may be about to stop it. */
 static bool pvperf_event_goes_on(const struct pvperf_cpu *cpu,

@@ -10,9 +10,9 @@
 #include <linux/sched/clock.h>
 #include <asm/nmi.h>
 #include "../compat/perf.h"
-#include "cpu.h"
 #include "nmi.h"
 #include "sample.h"
+#include "state.h"
 
 #define PVPERF_NMI_LATE	(HZ / 10)
 

@@ -11,9 +11,9 @@
 #include <linux/sched/clock.h>
 #include "caps.h"
 #include "cpu.h"
-#include "event.h"
 #include "hypercall.h"
 #include "period.h"
+#include "state.h"
 
 /* A host event to be opened on trial never runs with this. */
 #define PVPERF_PERIOD_TRIAL	(1ULL << 31)

@@ -23,6 +23,8 @@
 #include "raw.h"
 #include "read.h"
 #include "refuse.h"
+#include "slot.h"
+#include "state.h"
 
 static struct pmu *pvperf_pmu_cpu;	/* NULL: the guest has its own */
 static struct pmu *pvperf_pmu_own;

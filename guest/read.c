@@ -9,10 +9,9 @@
 #include <linux/sched/clock.h>
 #include "account.h"
 #include "batch.h"
-#include "cpu.h"
-#include "event.h"
 #include "hypercall.h"
 #include "read.h"
+#include "state.h"
 #include "time.h"
 
 /* May hit a flush; the batch is not to be touched, nor the times. */

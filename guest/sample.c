@@ -9,10 +9,10 @@
 #include <linux/sched/task_stack.h>
 #include "../compat/perf.h"
 #include "account.h"
-#include "cpu.h"
 #include "event.h"
 #include "period.h"
 #include "sample.h"
+#include "state.h"
 
 /*
  * An event of user code may get its NMI when the kernel has been entered since;

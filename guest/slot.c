@@ -11,8 +11,8 @@
 #include <linux/printk.h>
 #include "batch.h"
 #include "caps.h"
-#include "cpu.h"
 #include "slot.h"
+#include "state.h"
 
 static bool pvperf_slot_idle(const struct pvperf_slot *slot)
 {

@@ -2,46 +2,8 @@
 #ifndef _PVPERF_GUEST_SLOT_H
 #define _PVPERF_GUEST_SLOT_H
 
-#include <linux/bitops.h>
-#include <linux/kvm_pvperf.h>
 #include <linux/perf_event.h>
-
-struct pvperf_cpu;
-
-#define PVPERF_SLOTS	KVM_PERF_EVENTS_MAX	/* one bit each in .pending */
-
-/* The slots of a set, as it is when this begins; for_each_set_bit() costs thrice that. */
-#define pvperf_for_each_slot(s, set)						\
-	for (unsigned long __left = (set);					\
-	     __left && ((s) = __ffs(__left), true); __left &= __left - 1)
-
-/* What the host counts. Events alike in this can follow each other in a slot. */
-struct pvperf_key {
-	u32 type;
-	u32 flags;
-	u64 config;
-	bool sampling;
-};
-
-/*
- * A counter of a CPU's. Its host event, once open, stays so when its perf_event
- * has gone, for the next one of the same key. Touched on its CPU only, with
- * IRQs off; NMIs read .event and .leaving, and write .armed, .rearm, .halted.
- */
-struct pvperf_slot {
-	struct pvperf_key key;
-	struct perf_event *event;	/* whose it is */
-	struct perf_event *leaving;	/* whose it was until the coming flush */
-	u64 armed;	/* the sampling period that runs at the host */
-	int error;	/* of the last OPEN */
-	bool open;	/* the host has it */
-	bool on;	/* the host counts, for nobody if there's no event */
-	bool begins;	/* on when .event came: counts from its READ or DISABLE */
-	bool rearm;	/* start the period anew */
-	bool halted;	/* throttled: no samples, though the host counts on */
-	bool close;	/* for another key, or for good */
-	bool trial;	/* open it without an event */
-};
+#include "state.h"
 
 static inline bool pvperf_key_equal(const struct pvperf_key *a,
 				    const struct pvperf_key *b)

@@ -8,9 +8,9 @@
 #include <linux/kernel.h>
 #include <linux/perf_event.h>
 #include "caps.h"
-#include "cpu.h"
 #include "pmu.h"
 #include "slot.h"
+#include "state.h"
 
 PMU_FORMAT_ATTR(event,	"config:0-7,32-35");
 PMU_FORMAT_ATTR(umask,	"config:8-15");

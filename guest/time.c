@@ -9,7 +9,7 @@
 #include <linux/minmax.h>
 #include <linux/sched/clock.h>
 #include <pvperf/page.h>
-#include "event.h"
+#include "state.h"
 #include "time.h"
 
 /* How much of @time was lost, by the host's own @enabled and @running. */

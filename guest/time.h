@@ -2,7 +2,7 @@
 #ifndef _PVPERF_GUEST_TIME_H
 #define _PVPERF_GUEST_TIME_H
 
-#include "event.h"
+#include "state.h"
 
 /* Both with IRQs off, on the event's CPU, not in NMI. */
 
