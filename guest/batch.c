@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * From what the slots want and what the host has, the operations that make it
- * so, and what comes of them. Calls account.h with the results and cpu.h about
+ * so, and what comes of them. Calls account.h with the results and link.h about
  * the host, knows no struct pmu. The invariant: .open and .on say what the host
  * has done when the queued operations are done; a result that says otherwise
  * corrects them.
@@ -13,8 +13,8 @@
 #include "account.h"
 #include "batch.h"
 #include "caps.h"
-#include "cpu.h"
 #include "hypercall.h"
+#include "link.h"
 #include "period.h"
 #include "slot.h"
 #include "state.h"
@@ -350,7 +350,7 @@ static void pvperf_batch_unserved(struct pvperf_cpu *cpu, int s)
 static bool pvperf_batch_nothing(const struct pvperf_cpu *cpu)
 {
 	return !(READ_ONCE(cpu->dirty) | cpu->reading | cpu->leaving) &&
-	       cpu->attached && !pvperf_cpu_gone(cpu);
+	       cpu->attached && !pvperf_link_gone(cpu);
 }
 
 void pvperf_batch_flush(struct pvperf_cpu *cpu)
@@ -362,11 +362,11 @@ void pvperf_batch_flush(struct pvperf_cpu *cpu)
 		return;
 	cpu->busy = true;
 	/* Twice, as losing the host leaves everything to be done anew. */
-	while (tries-- && pvperf_cpu_serving(cpu)) {
+	while (tries-- && pvperf_link_serving(cpu)) {
 		pvperf_batch_reconcile(cpu);
 		if (!cpu->lost)
 			break;
-		pvperf_cpu_forget(cpu);
+		pvperf_link_forget(cpu);
 	}
 	if (!cpu->attached) {
 		cpu->now = local_clock();

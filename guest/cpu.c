@@ -1,33 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The CPUs: the memory each shares with the host, when the host has it, and the
- * loss and return of the host. Calls caps.h, hypercall.h and batch.h, account.h
- * with what was lost and nmi.h about a new host; knows nothing of perf but that
- * there are events. The invariant: while a CPU is not
- * .online the host has none of its memory; a CPU that goes offline, sleeps, or
- * sees the module leave, says so to the host before.
- *
- * Nothing here may print with IRQs off: it may run in a context switch, and a
- * console wants the lock of the run queue. So the watch tells what happened.
+ * The CPUs: the memory that each shares with the host, from the time it is first
+ * online; hotplug, suspend, and the watch for a host that went. Calls link.h and
+ * batch.h; knows nothing of perf but that there are events. The invariant: a CPU
+ * that goes offline, sleeps, or sees the module leave, says so to the host before.
  */
 #define pr_fmt(fmt) "pvperf_guest: " fmt
 
 #include <linux/cpu.h>
 #include <linux/gfp.h>
-#include <linux/jiffies.h>
 #include <linux/smp.h>
 #include <linux/topology.h>
 #include <linux/workqueue.h>
-#include "account.h"
 #include "batch.h"
-#include "caps.h"
 #include "cpu.h"
-#include "hypercall.h"
-#include "nmi.h"
+#include "link.h"
 #include "slot.h"
 #include "state.h"
 
-#define PVPERF_CPU_RETRY	(HZ / 10)
 #define PVPERF_CPU_WATCH	HZ
 
 struct pvperf_cpu __percpu *pvperf_cpus;
@@ -35,95 +25,8 @@ struct pvperf_cpu __percpu *pvperf_cpus;
 static enum cpuhp_state pvperf_cpu_state;
 static bool pvperf_cpu_asleep;		/* between suspend and resume */
 static atomic_t pvperf_cpu_events;	/* perf_events that exist */
-static atomic_t pvperf_cpu_losses;	/* of CPUs' host sides, ever */
 
 /* ------------------------------------------------- with IRQs off, this CPU */
-
-static bool pvperf_cpu_attach(struct pvperf_cpu *cpu)
-{
-	struct guest_perf_page *page = &cpu->area->page;
-
-	/* What a host side from before may still have, under the same ids. */
-	pvperf_call_detach();
-	if (pvperf_call_attach(__pa(page)))
-		return false;
-	if (cpu->epoch != READ_ONCE(page->epoch))
-		pvperf_nmi_new_host(cpu);
-	cpu->epoch = READ_ONCE(page->epoch);
-	cpu->attached = true;
-	return true;
-}
-
-static unsigned long pvperf_cpu_slots(struct pvperf_cpu *cpu,
-				      bool (*match)(const struct pvperf_slot *slot))
-{
-	unsigned long slots = 0;
-	int s;
-
-	for (s = 0; s < PVPERF_SLOTS; s++)
-		if (match(&cpu->slot[s]))
-			__set_bit(s, &slots);
-	return slots;
-}
-
-static bool pvperf_cpu_slot_used(const struct pvperf_slot *slot)
-{
-	return READ_ONCE(slot->event);
-}
-
-static bool pvperf_cpu_slot_open(const struct pvperf_slot *slot)
-{
-	return READ_ONCE(slot->open);
-}
-
-/* All that is in a slot has to be opened. Atomic, as NMIs set bits, too. */
-static void pvperf_cpu_soil(struct pvperf_cpu *cpu)
-{
-	unsigned long used = pvperf_cpu_slots(cpu, pvperf_cpu_slot_used);
-	int s;
-
-	pvperf_for_each_slot(s, used)
-		set_bit(s, &cpu->dirty);
-}
-
-/* The host has nothing of us. */
-static void pvperf_cpu_release(struct pvperf_cpu *cpu)
-{
-	struct pvperf_slot *slot;
-
-	for (slot = cpu->slot; slot < cpu->slot + PVPERF_SLOTS; slot++) {
-		pvperf_account_lost(cpu, slot);
-		slot->open = false;
-		pvperf_cpu_slot_turn(cpu, slot, false);
-		slot->begins = false;
-	}
-	cpu->idling = cpu->stale = cpu->fresh = 0;
-	cpu->attached = false;
-	cpu->lost = false;
-	pvperf_cpu_soil(cpu);
-}
-
-void pvperf_cpu_forget(struct pvperf_cpu *cpu)
-{
-	pvperf_cpu_release(cpu);
-	atomic_inc(&pvperf_cpu_losses);
-}
-
-bool pvperf_cpu_serving(struct pvperf_cpu *cpu)
-{
-	if (cpu->attached && !pvperf_cpu_gone(cpu))
-		return true;
-	if (cpu->attached)
-		pvperf_cpu_forget(cpu);
-	/* At once the first time, for a host that forgot; then now and then. */
-	if (!cpu->online || time_before(jiffies, cpu->retry))
-		return false;
-	cpu->retry = jiffies + PVPERF_CPU_RETRY;
-	if (pvperf_caps_discover() || !pvperf_cpu_attach(cpu))
-		return false;
-	pvperf_cpu_soil(cpu);
-	return true;
-}
 
 static void pvperf_cpu_up(void *unused)
 {
@@ -131,8 +34,7 @@ static void pvperf_cpu_up(void *unused)
 
 	if (!cpu->area || pvperf_cpu_asleep)
 		return;
-	cpu->online = true;
-	cpu->retry = jiffies;
+	pvperf_link_begin(cpu);
 	pvperf_batch_flush(cpu);
 }
 
@@ -145,11 +47,7 @@ static void pvperf_cpu_down(void *unused)
 	/* The last word about what counts, while there is one to give it. */
 	cpu->reading = cpu->on;
 	pvperf_batch_flush(cpu);
-	cpu->online = false;
-	if (!cpu->attached)
-		return;
-	pvperf_cpu_release(cpu);
-	pvperf_call_detach();
+	pvperf_link_end(cpu);
 }
 
 /* An NMI wanted something of its slots changed. */
@@ -228,7 +126,7 @@ static void pvperf_cpu_check(void *unused)
 	pvperf_cpu_stop_stale(cpu);
 	cpu->crowded = false;
 	/* What the host could not start or open may go now. */
-	pvperf_cpu_soil(cpu);
+	pvperf_slot_soil(cpu);
 	pvperf_batch_flush(cpu);
 }
 
@@ -246,34 +144,20 @@ static bool pvperf_cpu_has_used(int nr, void *unused)
 {
 	struct pvperf_cpu *cpu = per_cpu_ptr(pvperf_cpus, nr);
 
-	return READ_ONCE(cpu->idling) ||
-	       pvperf_cpu_slots(cpu, pvperf_cpu_slot_used);
+	return READ_ONCE(cpu->idling) || pvperf_slot_all_used(cpu);
 }
 
 static bool pvperf_cpu_has_open(int nr, void *unused)
 {
-	return pvperf_cpu_slots(per_cpu_ptr(pvperf_cpus, nr), pvperf_cpu_slot_open);
-}
-
-static bool pvperf_cpu_unserved(void)
-{
-	const struct pvperf_cpu *cpu;
-	int nr;
-
-	for_each_online_cpu(nr) {
-		cpu = per_cpu_ptr(pvperf_cpus, nr);
-		if (READ_ONCE(cpu->online) && !READ_ONCE(cpu->attached))
-			return true;
-	}
-	return false;
+	return pvperf_slot_all_open(per_cpu_ptr(pvperf_cpus, nr));
 }
 
 static void pvperf_cpu_tell(void)
 {
 	static bool told_gone;
 	static int told;
-	int losses = atomic_read(&pvperf_cpu_losses);
-	bool gone = pvperf_cpu_unserved();
+	int losses = pvperf_link_losses();
+	bool gone = pvperf_link_any_down();
 
 	if (losses == told && gone == told_gone)
 		return;
@@ -348,7 +232,7 @@ int pvperf_cpu_start(void)
 	if (state < 0)
 		return state;
 	pvperf_cpu_state = state;
-	if (!pvperf_cpu_unserved())
+	if (!pvperf_link_any_down())
 		return 0;
 	pr_err("the host refuses to attach a CPU: not loaded\n");
 	cpuhp_remove_state(pvperf_cpu_state);

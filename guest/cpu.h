@@ -2,8 +2,6 @@
 #ifndef _PVPERF_GUEST_CPU_H
 #define _PVPERF_GUEST_CPU_H
 
-struct pvperf_cpu;
-
 /* Process context. */
 int pvperf_cpu_init(void);
 void pvperf_cpu_exit(void);
@@ -18,12 +16,5 @@ void pvperf_cpu_resume(void);
 /* While there are perf_events, looks every second if the host is still there. */
 void pvperf_cpu_watch(void);
 void pvperf_cpu_unwatch(void);
-
-/* IRQs off, this CPU. */
-
-/* Attached, or attached again just now? Then there may be more dirty slots. */
-bool pvperf_cpu_serving(struct pvperf_cpu *cpu);
-/* The host does not know us any more. */
-void pvperf_cpu_forget(struct pvperf_cpu *cpu);
 
 #endif /* _PVPERF_GUEST_CPU_H */

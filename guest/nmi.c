@@ -14,8 +14,6 @@
 #include "sample.h"
 #include "state.h"
 
-#define PVPERF_NMI_LATE	(HZ / 10)
-
 /* Longer than this a handler has been waiting for the host, not working. */
 #define PVPERF_NMI_WORK	(100 * NSEC_PER_USEC)
 
@@ -55,14 +53,6 @@ static int pvperf_nmi_handler(unsigned int type, struct pt_regs *regs)
 	pvperf_compat_sample_took_nmi(min_t(u64, local_clock() - start,
 					    PVPERF_NMI_WORK));
 	return NMI_HANDLED;
-}
-
-void pvperf_nmi_new_host(struct pvperf_cpu *cpu)
-{
-	cpu->nmis = pvperf_page_nmis(&cpu->area->page);
-	/* The other one's last may be on its way. */
-	cpu->late_until = jiffies + PVPERF_NMI_LATE;
-	cpu->late = true;
 }
 
 int pvperf_nmi_init(void)

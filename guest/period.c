@@ -10,8 +10,8 @@
 #include <linux/minmax.h>
 #include <linux/sched/clock.h>
 #include "caps.h"
-#include "cpu.h"
 #include "hypercall.h"
+#include "link.h"
 #include "period.h"
 #include "state.h"
 
@@ -77,7 +77,7 @@ void pvperf_period_listen(struct pvperf_cpu *cpu, struct perf_event *event)
 	if (!p->slot->on || now - p->heard < patience)
 		return;
 	if (pvperf_call_read_nmi(pvperf_cpu_id(cpu, p->slot)) < 0)
-		pvperf_cpu_forget(cpu);
+		pvperf_link_forget(cpu);
 	else
 		pvperf_event_heard(p, true);
 }

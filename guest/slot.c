@@ -79,6 +79,48 @@ void pvperf_slot_close_idle(struct pvperf_cpu *cpu)
 	}
 }
 
+static unsigned long pvperf_slot_all(struct pvperf_cpu *cpu,
+				     bool (*match)(const struct pvperf_slot *slot))
+{
+	unsigned long slots = 0;
+	int s;
+
+	for (s = 0; s < PVPERF_SLOTS; s++)
+		if (match(&cpu->slot[s]))
+			__set_bit(s, &slots);
+	return slots;
+}
+
+static bool pvperf_slot_used(const struct pvperf_slot *slot)
+{
+	return READ_ONCE(slot->event);
+}
+
+static bool pvperf_slot_open(const struct pvperf_slot *slot)
+{
+	return READ_ONCE(slot->open);
+}
+
+unsigned long pvperf_slot_all_used(struct pvperf_cpu *cpu)
+{
+	return pvperf_slot_all(cpu, pvperf_slot_used);
+}
+
+unsigned long pvperf_slot_all_open(struct pvperf_cpu *cpu)
+{
+	return pvperf_slot_all(cpu, pvperf_slot_open);
+}
+
+void pvperf_slot_soil(struct pvperf_cpu *cpu)
+{
+	unsigned long used = pvperf_slot_all_used(cpu);
+	int s;
+
+	/* Atomic, as NMIs set bits, too. */
+	pvperf_for_each_slot(s, used)
+		set_bit(s, &cpu->dirty);
+}
+
 static int pvperf_slot_try_here(struct pvperf_cpu *cpu, const struct pvperf_key *key,
 				int *found)
 {

@@ -33,6 +33,13 @@ void pvperf_slot_claim(struct pvperf_cpu *cpu, int s, const struct pvperf_key *k
 /* Marks all that nobody uses to be closed at the next flush. */
 void pvperf_slot_close_idle(struct pvperf_cpu *cpu);
 
+/* All that is in a slot has to be opened. */
+void pvperf_slot_soil(struct pvperf_cpu *cpu);
+
+/* Sets of slots: with an event; open at the host. Of another CPU, too: a guess then. */
+unsigned long pvperf_slot_all_used(struct pvperf_cpu *cpu);
+unsigned long pvperf_slot_all_open(struct pvperf_cpu *cpu);
+
 /*
  * Would the host open it? 0 if so or if there's no telling, or -KVM_E*. @slot: where it
  * is open then, to be looked at first; else left as it is.

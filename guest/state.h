@@ -148,6 +148,9 @@ struct pvperf_cpu {
 	struct pvperf_slot slot[PVPERF_SLOTS];
 };
 
+/* So long after an NMI one may come that was announced with it; in jiffies. */
+#define PVPERF_NMI_LATE	(HZ / 10)
+
 extern struct pvperf_cpu __percpu *pvperf_cpus;
 
 /* Callers have IRQs off, and so stay here. */
@@ -186,15 +189,6 @@ static inline void pvperf_cpu_slot_taken(struct pvperf_cpu *cpu, int s)
 	cpu->stale &= others;
 	cpu->fresh &= others;
 	cpu->together &= others;
-}
-
-/* What the host says when it leaves, or what a new one does. */
-static inline bool pvperf_cpu_gone(const struct pvperf_cpu *cpu)
-{
-	const struct guest_perf_page *page = &cpu->area->page;
-
-	return READ_ONCE(page->state) == KVM_PERF_PAGE_GONE ||
-	       READ_ONCE(page->epoch) != cpu->epoch;
 }
 
 static inline struct pvperf_event *pvperf_event_of(const struct perf_event *event)

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * A CPU's link to the host: whether the host has the memory that they share, the
+ * loss of a host and the way to the next one. Calls caps.h and hypercall.h, and
+ * account.h with what was lost. The invariant: while a CPU is not .online the
+ * host has none of its memory.
+ *
+ * Nothing here may print with IRQs off: it may run in a context switch, and a
+ * console wants the lock of the run queue. So watch.c tells what happened.
+ */
+#include <linux/atomic.h>
+#include <linux/cpumask.h>
+#include <linux/jiffies.h>
+#include "account.h"
+#include "caps.h"
+#include "hypercall.h"
+#include "link.h"
+#include "slot.h"
+#include "state.h"
+
+#define PVPERF_LINK_RETRY	(HZ / 10)
+
+static atomic_t pvperf_link_losses_ever;	/* of CPUs' host sides, ever */
+
+/* Another host side numbers its NMIs anew. */
+static void pvperf_link_new_host(struct pvperf_cpu *cpu)
+{
+	cpu->nmis = pvperf_page_nmis(&cpu->area->page);
+	/* The other one's last may be on its way. */
+	cpu->late_until = jiffies + PVPERF_NMI_LATE;
+	cpu->late = true;
+}
+
+static bool pvperf_link_attach(struct pvperf_cpu *cpu)
+{
+	struct guest_perf_page *page = &cpu->area->page;
+
+	/* What a host side from before may still have, under the same ids. */
+	pvperf_call_detach();
+	if (pvperf_call_attach(__pa(page)))
+		return false;
+	if (cpu->epoch != READ_ONCE(page->epoch))
+		pvperf_link_new_host(cpu);
+	cpu->epoch = READ_ONCE(page->epoch);
+	cpu->attached = true;
+	return true;
+}
+
+/* The host has nothing of us. */
+static void pvperf_link_release(struct pvperf_cpu *cpu)
+{
+	struct pvperf_slot *slot;
+
+	for (slot = cpu->slot; slot < cpu->slot + PVPERF_SLOTS; slot++) {
+		pvperf_account_lost(cpu, slot);
+		slot->open = false;
+		pvperf_cpu_slot_turn(cpu, slot, false);
+		slot->begins = false;
+	}
+	cpu->idling = cpu->stale = cpu->fresh = 0;
+	cpu->attached = false;
+	cpu->lost = false;
+	pvperf_slot_soil(cpu);
+}
+
+void pvperf_link_forget(struct pvperf_cpu *cpu)
+{
+	pvperf_link_release(cpu);
+	atomic_inc(&pvperf_link_losses_ever);
+}
+
+bool pvperf_link_serving(struct pvperf_cpu *cpu)
+{
+	if (cpu->attached && !pvperf_link_gone(cpu))
+		return true;
+	if (cpu->attached)
+		pvperf_link_forget(cpu);
+	/* At once the first time, for a host that forgot; then now and then. */
+	if (!cpu->online || time_before(jiffies, cpu->retry))
+		return false;
+	cpu->retry = jiffies + PVPERF_LINK_RETRY;
+	if (pvperf_caps_discover() || !pvperf_link_attach(cpu))
+		return false;
+	pvperf_slot_soil(cpu);
+	return true;
+}
+
+void pvperf_link_begin(struct pvperf_cpu *cpu)
+{
+	cpu->online = true;
+	cpu->retry = jiffies;
+}
+
+void pvperf_link_end(struct pvperf_cpu *cpu)
+{
+	cpu->online = false;
+	if (!cpu->attached)
+		return;
+	pvperf_link_release(cpu);
+	pvperf_call_detach();
+}
+
+int pvperf_link_losses(void)
+{
+	return atomic_read(&pvperf_link_losses_ever);
+}
+
+bool pvperf_link_any_down(void)
+{
+	const struct pvperf_cpu *cpu;
+	int nr;
+
+	for_each_online_cpu(nr) {
+		cpu = per_cpu_ptr(pvperf_cpus, nr);
+		if (READ_ONCE(cpu->online) && !READ_ONCE(cpu->attached))
+			return true;
+	}
+	return false;
+}
