@@ -13,8 +13,4 @@ void pvperf_cpu_stop(void);
 void pvperf_cpu_suspend(void);
 void pvperf_cpu_resume(void);
 
-/* While there are perf_events, looks every second if the host is still there. */
-void pvperf_cpu_watch(void);
-void pvperf_cpu_unwatch(void);
-
 #endif /* _PVPERF_GUEST_CPU_H */

@@ -15,6 +15,7 @@
 #include "nmi.h"
 #include "notify.h"
 #include "pmu.h"
+#include "watch.h"
 
 /* Any VM; what is missing there is told once. */
 static const struct x86_cpu_id pvperf_guest_match[] = {
@@ -63,6 +64,7 @@ static int __init pvperf_guest_init(void)
 no_pmu:
 	pvperf_notify_exit();
 no_notify:
+	pvperf_watch_stop();
 	pvperf_cpu_stop();
 no_start:
 	pvperf_nmi_exit();
@@ -76,6 +78,7 @@ static void __exit pvperf_guest_exit(void)
 {
 	pvperf_pmu_exit();
 	pvperf_notify_exit();
+	pvperf_watch_stop();
 	pvperf_cpu_stop();
 	pvperf_nmi_exit();
 	pvperf_cpu_exit();

@@ -16,7 +16,6 @@
 #include "../compat/perf.h"
 #include "batch.h"
 #include "caps.h"
-#include "cpu.h"
 #include "event.h"
 #include "period.h"
 #include "pmu.h"
@@ -25,6 +24,7 @@
 #include "refuse.h"
 #include "slot.h"
 #include "state.h"
+#include "watch.h"
 
 static struct pmu *pvperf_pmu_cpu;	/* NULL: the guest has its own */
 static struct pmu *pvperf_pmu_own;
@@ -269,7 +269,7 @@ static int pvperf_pmu_setup(struct perf_event *event, struct pvperf_event *p)
 
 static void pvperf_pmu_destroy(struct perf_event *event)
 {
-	pvperf_cpu_unwatch();
+	pvperf_watch_put();
 	/* A flush may look at it still, with IRQs off. */
 	kfree_rcu(pvperf_event_of(event), rcu);
 }
@@ -297,7 +297,7 @@ static int pvperf_pmu_event_init(struct perf_event *event)
 	if (is_sampling_event(event))
 		pvperf_pmu_first_period(event);
 	event->destroy = pvperf_pmu_destroy;
-	pvperf_cpu_watch();
+	pvperf_watch_get();
 	return 0;
 }
 
@@ -357,9 +357,8 @@ int pvperf_pmu_init(void)
 	if (!(pvperf_caps.features & KVM_PERF_FEATURE_SAMPLING))
 		pvperf_pmu_like.capabilities = PERF_PMU_CAP_NO_INTERRUPT;
 	pvperf_sysfs_init();
-	/* Nothing of what that has opened is in use. */
-	pvperf_cpu_watch();
-	pvperf_cpu_unwatch();
+	/* Closes what that has opened. */
+	pvperf_watch_once();
 	if (!pvperf_pmu_guest_has_one()) {
 		err = pvperf_pmu_register(&pvperf_pmu_cpu, "cpu", PERF_TYPE_RAW,
 					  pvperf_sysfs_cpu);

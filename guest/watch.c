@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The watch: once a second while there are perf_events, has each CPU look whether
+ * its host is still there, stop what has counted for nobody, and try again what
+ * the host refused; and once more after the last event, to close what is open.
+ * Calls slot.h and batch.h, asks link.h; knows of perf_events only that there are
+ * some. The invariant: what happened to a link is printed here and nowhere else,
+ * in process context.
+ */
+#define pr_fmt(fmt) "pvperf_guest: " fmt
+
+#include <linux/atomic.h>
+#include <linux/cpu.h>
+#include <linux/printk.h>
+#include <linux/smp.h>
+#include <linux/workqueue.h>
+#include "batch.h"
+#include "link.h"
+#include "slot.h"
+#include "state.h"
+#include "watch.h"
+
+#define PVPERF_WATCH_EVERY	HZ
+
+static atomic_t pvperf_watch_events;	/* perf_events that exist */
+
+/* What runs on for nobody since the last look has done so long enough. */
+static void pvperf_watch_stop_stale(struct pvperf_cpu *cpu)
+{
+	unsigned long stale = cpu->stale;
+	int s;
+
+	cpu->idling &= ~stale;
+	cpu->stale = cpu->idling;
+	pvperf_for_each_slot(s, stale)
+		set_bit(s, &cpu->dirty);
+}
+
+/*
+ * An event that only counts, or whose host side has been replaced (migration),
+ * makes nobody notice for long; so one of each CPU is read now and then.
+ */
+static void pvperf_watch_check(void *unused)
+{
+	struct pvperf_cpu *cpu = pvperf_cpu_this();
+
+	cpu->reading |= cpu->on & -cpu->on;
+	pvperf_watch_stop_stale(cpu);
+	cpu->crowded = false;
+	/* What the host could not start or open may go now. */
+	pvperf_slot_soil(cpu);
+	pvperf_batch_flush(cpu);
+}
+
+static void pvperf_watch_close_idle(void *unused)
+{
+	struct pvperf_cpu *cpu = pvperf_cpu_this();
+
+	cpu->crowded = false;
+	pvperf_slot_close_idle(cpu);
+	pvperf_batch_flush(cpu);
+}
+
+/* A look at another CPU's: as good as any moment's. */
+static bool pvperf_watch_has_used(int nr, void *unused)
+{
+	struct pvperf_cpu *cpu = per_cpu_ptr(pvperf_cpus, nr);
+
+	return READ_ONCE(cpu->idling) || pvperf_slot_all_used(cpu);
+}
+
+static bool pvperf_watch_has_open(int nr, void *unused)
+{
+	return pvperf_slot_all_open(per_cpu_ptr(pvperf_cpus, nr));
+}
+
+static void pvperf_watch_tell(void)
+{
+	static bool told_gone;
+	static int told;
+	int losses = pvperf_link_losses();
+	bool gone = pvperf_link_any_down();
+
+	if (losses == told && gone == told_gone)
+		return;
+	if (gone && !told_gone)
+		pr_info("the host side has gone; events don't count until it returns\n");
+	else if (!gone)
+		pr_info("the host side is back\n");
+	told = losses;
+	told_gone = gone;
+}
+
+static void pvperf_watch_work(struct work_struct *work);
+static DECLARE_DELAYED_WORK(pvperf_watch_next, pvperf_watch_work);
+
+static void pvperf_watch_work(struct work_struct *work)
+{
+	bool needed = atomic_read(&pvperf_watch_events);
+
+	cpus_read_lock();
+	on_each_cpu_cond(needed ? pvperf_watch_has_used : pvperf_watch_has_open,
+			 needed ? pvperf_watch_check : pvperf_watch_close_idle, NULL, true);
+	cpus_read_unlock();
+	pvperf_watch_tell();
+	if (needed)
+		schedule_delayed_work(&pvperf_watch_next, PVPERF_WATCH_EVERY);
+}
+
+void pvperf_watch_get(void)
+{
+	if (atomic_inc_return(&pvperf_watch_events) == 1)
+		schedule_delayed_work(&pvperf_watch_next, PVPERF_WATCH_EVERY);
+}
+
+void pvperf_watch_put(void)
+{
+	atomic_dec(&pvperf_watch_events);
+}
+
+void pvperf_watch_once(void)
+{
+	pvperf_watch_get();
+	pvperf_watch_put();
+}
+
+void pvperf_watch_stop(void)
+{
+	cancel_delayed_work_sync(&pvperf_watch_next);
+}
