@@ -22,8 +22,9 @@
 #include "raw.h"
 #include "read.h"
 #include "refuse.h"
-#include "slot.h"
 #include "state.h"
+#include "sysfs.h"
+#include "trial.h"
 #include "watch.h"
 
 static struct pmu *pvperf_pmu_cpu;	/* NULL: the guest has its own */
@@ -231,7 +232,7 @@ static void pvperf_pmu_first_period(struct perf_event *event)
 /* The answers that bare metal has, too; what may change later is no reason. */
 static int pvperf_pmu_try(const struct pvperf_key *key, int *slot)
 {
-	switch (pvperf_slot_try(key, slot)) {
+	switch (pvperf_trial_open(key, slot)) {
 	case -KVM_ENOENT:
 		return -ENOENT;
 	case -KVM_EPERM:

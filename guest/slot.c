@@ -1,15 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The slots of a CPU: which one serves which key. Calls batch.h to have a trial
- * made, knows nothing of counts, times and samples. The invariant: a slot with
- * an event, or one that is leaving, is nobody else's.
+ * The slots of a CPU: which one serves which key. Changes what a slot wants,
+ * and leaves it to its callers to flush; knows nothing of counts, times and
+ * samples. The invariant: a slot with an event, or one that is leaving, is nobody
+ * else's.
  */
-#define pr_fmt(fmt) "pvperf_guest: " fmt
-
 #include <linux/bitops.h>
-#include <linux/irqflags.h>
-#include <linux/printk.h>
-#include "batch.h"
+#include <linux/lockdep.h>
 #include "caps.h"
 #include "slot.h"
 #include "state.h"
@@ -119,41 +116,4 @@ void pvperf_slot_soil(struct pvperf_cpu *cpu)
 	/* Atomic, as NMIs set bits, too. */
 	pvperf_for_each_slot(s, used)
 		set_bit(s, &cpu->dirty);
-}
-
-static int pvperf_slot_try_here(struct pvperf_cpu *cpu, const struct pvperf_key *key,
-				int *found)
-{
-	struct pvperf_slot *slot;
-	int s;
-
-	for (s = 0; s < PVPERF_SLOTS; s++)
-		if (cpu->slot[s].open && pvperf_key_equal(&cpu->slot[s].key, key)) {
-			*found = s;
-			return 0;
-		}
-	s = cpu->online ? pvperf_slot_find(cpu, key, NULL, 0) : -1;
-	if (s < 0)
-		return 0;
-	*found = s;
-	slot = &cpu->slot[s];
-	slot->error = 0;
-	slot->trial = true;
-	pvperf_slot_claim(cpu, s, key);
-	pvperf_batch_flush(cpu);
-	slot->trial = false;
-	return slot->error;
-}
-
-int pvperf_slot_try(const struct pvperf_key *key, int *slot)
-{
-	unsigned long flags;
-	int err;
-
-	local_irq_save(flags);
-	err = pvperf_slot_try_here(pvperf_cpu_this(), key, slot);
-	local_irq_restore(flags);
-	if (err == -KVM_EOPNOTSUPP)
-		pr_notice_once("the host has lent out its PMU (mediated vPMU): no hardware event counts until it is back\n");
-	return err;
 }

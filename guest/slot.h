@@ -40,10 +40,4 @@ void pvperf_slot_soil(struct pvperf_cpu *cpu);
 unsigned long pvperf_slot_all_used(struct pvperf_cpu *cpu);
 unsigned long pvperf_slot_all_open(struct pvperf_cpu *cpu);
 
-/*
- * Would the host open it? 0 if so or if there's no telling, or -KVM_E*. @slot: where it
- * is open then, to be looked at first; else left as it is.
- */
-int pvperf_slot_try(const struct pvperf_key *key, int *slot);
-
 #endif /* _PVPERF_GUEST_SLOT_H */

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * /sys/bus/event_source/devices/{cpu,pvperf}: the names that perf takes events
- * from. Tables, and a question to slot.h about what the host has. The
+ * from. Tables, and a question to trial.h about what the host has. The
  * invariant: an event listed here can be opened, and its string means what
- * pmu.h says of the config.
+ * sysfs.h says of the config.
  */
 #include <linux/kernel.h>
 #include <linux/perf_event.h>
 #include "caps.h"
-#include "pmu.h"
-#include "slot.h"
 #include "state.h"
+#include "sysfs.h"
+#include "trial.h"
 
 PMU_FORMAT_ATTR(event,	"config:0-7,32-35");
 PMU_FORMAT_ATTR(umask,	"config:8-15");
@@ -163,6 +163,6 @@ void pvperf_sysfs_init(void)
 
 	BUILD_BUG_ON(PERF_COUNT_HW_MAX != 10);
 	for (key.config = 0; key.config < PERF_COUNT_HW_MAX; key.config++)
-		if (pvperf_slot_try(&key, &slot) != -KVM_ENOENT)
+		if (pvperf_trial_open(&key, &slot) != -KVM_ENOENT)
 			pvperf_sysfs_present |= BIT(key.config);
 }

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Would the host open an event? It is tried, in a slot of this CPU that has no
+ * perf_event. Calls slot.h for the slot and batch.h to have it opened. The
+ * invariant: what a trial has opened belongs to nobody, and is closed like all
+ * that is idle if no perf_event takes it.
+ */
+#define pr_fmt(fmt) "pvperf_guest: " fmt
+
+#include <linux/irqflags.h>
+#include <linux/printk.h>
+#include "batch.h"
+#include "slot.h"
+#include "state.h"
+#include "trial.h"
+
+static int pvperf_trial_here(struct pvperf_cpu *cpu, const struct pvperf_key *key,
+			     int *found)
+{
+	struct pvperf_slot *slot;
+	int s;
+
+	for (s = 0; s < PVPERF_SLOTS; s++)
+		if (cpu->slot[s].open && pvperf_key_equal(&cpu->slot[s].key, key)) {
+			*found = s;
+			return 0;
+		}
+	s = cpu->online ? pvperf_slot_find(cpu, key, NULL, 0) : -1;
+	if (s < 0)
+		return 0;
+	*found = s;
+	slot = &cpu->slot[s];
+	slot->error = 0;
+	slot->trial = true;
+	pvperf_slot_claim(cpu, s, key);
+	pvperf_batch_flush(cpu);
+	slot->trial = false;
+	return slot->error;
+}
+
+int pvperf_trial_open(const struct pvperf_key *key, int *slot)
+{
+	unsigned long flags;
+	int err;
+
+	local_irq_save(flags);
+	err = pvperf_trial_here(pvperf_cpu_this(), key, slot);
+	local_irq_restore(flags);
+	if (err == -KVM_EOPNOTSUPP)
+		pr_notice_once("the host has lent out its PMU (mediated vPMU): no hardware event counts until it is back\n");
+	return err;
+}
