@@ -95,7 +95,7 @@ pvperf_account_note_starved(struct pvperf_cpu *cpu, const struct pvperf_slot *sl
 			    u32 state)
 {
 	if (unlikely(state != KVM_PERF_STATE_COUNTING))
-		__set_bit(slot - cpu->slot, &cpu->starved);
+		__set_bit(slot - cpu->slot, &cpu->batch.starved);
 }
 
 void pvperf_account_served(struct pvperf_cpu *cpu, struct pvperf_slot *slot)
@@ -104,7 +104,7 @@ void pvperf_account_served(struct pvperf_cpu *cpu, struct pvperf_slot *slot)
 
 	if (!slot->event)
 		return;
-	pvperf_time_book(pvperf_event_of(slot->event), ev, PVPERF_SERVED, cpu->now);
+	pvperf_time_book(pvperf_event_of(slot->event), ev, PVPERF_SERVED, cpu->batch.now);
 	pvperf_account_note_starved(cpu, slot, READ_ONCE(ev->state));
 }
 
@@ -147,17 +147,17 @@ pvperf_account_update(struct pvperf_cpu *cpu, struct pvperf_slot *slot,
 		return;
 	if (slot->begins) {
 		pvperf_account_note_starved(cpu, slot,
-			pvperf_account_begin_here(cpu, event, slot, next, cpu->now));
+			pvperf_account_begin_here(cpu, event, slot, next, cpu->batch.now));
 		WRITE_ONCE(slot->begins, false);
 		return;
 	}
 	p = pvperf_event_of(event);
 	lost = p->lost;
 	pvperf_account_fold_here(event, p, ev);
-	p->heard = cpu->now;
+	p->heard = cpu->batch.now;
 	p->synced = true;
-	pvperf_time_book(p, ev, next, cpu->now);
-	cpu->crowded |= p->lost != lost;
+	pvperf_time_book(p, ev, next, cpu->batch.now);
+	cpu->counters.scarce |= p->lost != lost;
 }
 
 void pvperf_account_synced(struct pvperf_cpu *cpu, unsigned long slots)
@@ -186,7 +186,7 @@ void pvperf_account_unserved(struct pvperf_cpu *cpu, struct pvperf_slot *slot)
 				 pvperf_cpu_event(cpu, slot),
 				 pvperf_event_wanted(slot) ? PVPERF_UNSERVED :
 							     PVPERF_NOT_WANTED,
-				 cpu->now);
+				 cpu->batch.now);
 }
 
 void pvperf_account_lost(struct pvperf_cpu *cpu, struct pvperf_slot *slot)
@@ -231,10 +231,10 @@ static void pvperf_account_left(struct pvperf_cpu *cpu, struct pvperf_slot *slot
 
 void pvperf_account_settle(struct pvperf_cpu *cpu)
 {
-	unsigned long leaving = cpu->leaving;
+	unsigned long leaving = cpu->set.leaving;
 	int s;
 
-	cpu->leaving = 0;
+	cpu->set.leaving = 0;
 	pvperf_for_each_slot(s, leaving)
 		pvperf_account_leaves(cpu, &cpu->slot[s]);
 	pvperf_for_each_slot(s, leaving)

@@ -29,7 +29,7 @@ static void pvperf_batch_opened(struct pvperf_cpu *cpu, struct pvperf_slot *slot
 	pvperf_cpu_slot_turn(cpu, slot, false);
 	/* Our ids, and not ours: what another kernel on this vCPU left behind. */
 	if (result == -KVM_EEXIST || result == -KVM_ENOSYS)
-		cpu->lost = true;
+		cpu->link.lost = true;
 	/* There may be room when it is tried again. */
 	if (result == -KVM_ENOSPC)
 		pvperf_slot_close_idle(cpu);
@@ -45,7 +45,7 @@ static void pvperf_batch_enabled(struct pvperf_cpu *cpu, struct pvperf_slot *slo
 	}
 	pvperf_cpu_slot_turn(cpu, slot, false);
 	if (slot->open && result == -KVM_ENOENT)
-		cpu->lost = true;
+		cpu->link.lost = true;
 	pvperf_account_unserved(cpu, slot);
 }
 
@@ -54,7 +54,7 @@ static void pvperf_batch_read_many(struct pvperf_cpu *cpu, unsigned long slots,
 				   int result)
 {
 	if (result)
-		cpu->lost = true;
+		cpu->link.lost = true;
 	else
 		pvperf_account_synced(cpu, slots);
 }
@@ -74,7 +74,7 @@ static void pvperf_batch_result(struct pvperf_cpu *cpu,
 		break;
 	case KVM_PERF_OP_DISABLE:
 		if (result)
-			cpu->lost = true;
+			cpu->link.lost = true;
 		else
 			pvperf_account_disabled(cpu, slot);
 		break;
@@ -82,7 +82,7 @@ static void pvperf_batch_result(struct pvperf_cpu *cpu,
 		if (op->arg)
 			pvperf_batch_read_many(cpu, op->arg, result);
 		else if (result && slot->open)
-			cpu->lost = true;
+			cpu->link.lost = true;
 		else if (!result && slot->on)	/* its ENABLE may just have failed */
 			pvperf_account_synced(cpu, BIT(slot - cpu->slot));
 		break;
@@ -93,17 +93,17 @@ static void pvperf_batch_result(struct pvperf_cpu *cpu,
 static void pvperf_batch_send(struct pvperf_cpu *cpu)
 {
 	struct guest_perf_page *page = &cpu->area->page;
-	int i, done, n = cpu->queued;
+	int i, done, n = cpu->batch.queued;
 
 	if (!n)
 		return;
-	cpu->queued = 0;
-	done = cpu->lost ? 0 : pvperf_call_batch(__pa(page->batch), n);
-	cpu->now = local_clock();
+	cpu->batch.queued = 0;
+	done = cpu->link.lost ? 0 : pvperf_call_batch(__pa(page->batch), n);
+	cpu->batch.now = local_clock();
 	for (i = 0; i < done && i < n; i++)
 		pvperf_batch_result(cpu, &page->batch[i]);
 	if (done != n)
-		cpu->lost = true;
+		cpu->link.lost = true;
 }
 
 static __always_inline void
@@ -111,9 +111,9 @@ pvperf_batch_add(struct pvperf_cpu *cpu, u32 op, int s, u64 arg)
 {
 	struct guest_perf_page *page = &cpu->area->page;
 
-	if (cpu->queued >= pvperf_caps.batch)
+	if (cpu->batch.queued >= pvperf_caps.batch)
 		pvperf_batch_send(cpu);
-	page->batch[cpu->queued++] = (struct guest_perf_op) {
+	page->batch[cpu->batch.queued++] = (struct guest_perf_op) {
 		.op = op,
 		.id = pvperf_cpu_id(cpu, &cpu->slot[s]),
 		.arg = arg,
@@ -129,9 +129,9 @@ pvperf_batch_add(struct pvperf_cpu *cpu, u32 op, int s, u64 arg)
  */
 static bool pvperf_batch_runs_on(struct pvperf_cpu *cpu, const struct pvperf_slot *slot)
 {
-	return slot->on && !slot->close && !cpu->crowded && !slot->key.sampling &&
+	return slot->on && !slot->close && !cpu->counters.scarce && !slot->key.sampling &&
 	       slot->key.type != KVM_PERF_TYPE_SOFTWARE &&
-	       cpu->hardware + hweight_long(cpu->idling) < pvperf_caps.counters;
+	       cpu->counters.used + hweight_long(cpu->set.idling) < pvperf_caps.counters;
 }
 
 void pvperf_batch_leave(struct pvperf_cpu *cpu, struct pvperf_slot *slot)
@@ -139,10 +139,10 @@ void pvperf_batch_leave(struct pvperf_cpu *cpu, struct pvperf_slot *slot)
 	int s = slot - cpu->slot;
 
 	if (pvperf_batch_runs_on(cpu, slot)) {
-		__set_bit(s, &cpu->idling);
-		__set_bit(s, &cpu->reading);
+		__set_bit(s, &cpu->set.idling);
+		__set_bit(s, &cpu->set.reading);
 	} else {
-		set_bit(s, &cpu->dirty);
+		set_bit(s, &cpu->set.dirty);
 	}
 	pvperf_batch_kick(cpu);
 }
@@ -150,15 +150,15 @@ void pvperf_batch_leave(struct pvperf_cpu *cpu, struct pvperf_slot *slot)
 /* What has come goes first; what is stopped here is stopped without a READ. */
 static void pvperf_batch_make_room(struct pvperf_cpu *cpu)
 {
-	int s, excess = cpu->hardware + hweight_long(cpu->idling) - pvperf_caps.counters;
-	unsigned long idling = cpu->idling;
+	int s, excess = cpu->counters.used + hweight_long(cpu->set.idling) - pvperf_caps.counters;
+	unsigned long idling = cpu->set.idling;
 
-	if (cpu->crowded)
+	if (cpu->counters.scarce)
 		excess = PVPERF_SLOTS;
 	pvperf_for_each_slot(s, idling) {
 		if (excess-- <= 0)
 			break;
-		set_bit(s, &cpu->dirty);
+		set_bit(s, &cpu->set.dirty);
 	}
 }
 
@@ -172,7 +172,7 @@ static void pvperf_batch_disable(struct pvperf_cpu *cpu, int s)
 		return;
 	if (pvperf_event_wanted(slot) && !slot->close && !slot->rearm)
 		return;
-	__clear_bit(s, &cpu->idling);
+	__clear_bit(s, &cpu->set.idling);
 	slot->rearm = false;
 	pvperf_cpu_slot_turn(cpu, slot, false);
 	pvperf_batch_add(cpu, KVM_PERF_OP_DISABLE, s, 0);
@@ -245,9 +245,9 @@ static void pvperf_batch_read(struct pvperf_cpu *cpu, unsigned long reading,
 
 	if (!(pvperf_caps.features & KVM_PERF_FEATURE_READ_MANY))
 		begun = ~0UL;
-	pvperf_for_each_slot(s, reading & begun & cpu->on)
+	pvperf_for_each_slot(s, reading & begun & cpu->set.on)
 		pvperf_batch_add(cpu, KVM_PERF_OP_READ, s, 0);
-	many = reading & ~begun & cpu->on;
+	many = reading & ~begun & cpu->set.on;
 	if (many)
 		pvperf_batch_add(cpu, KVM_PERF_OP_READ, 0, many);
 }
@@ -278,9 +278,9 @@ pvperf_batch_each(struct pvperf_cpu *cpu, unsigned long slots,
 
 static void pvperf_batch_round(struct pvperf_cpu *cpu)
 {
-	unsigned long dirty = xchg(&cpu->dirty, 0), reading = cpu->reading;
+	unsigned long dirty = xchg(&cpu->set.dirty, 0), reading = cpu->set.reading;
 
-	cpu->reading = 0;
+	cpu->set.reading = 0;
 	pvperf_batch_each(cpu, dirty, pvperf_batch_end);
 	pvperf_batch_each(cpu, dirty, pvperf_batch_begin);
 	pvperf_batch_read(cpu, reading, dirty);
@@ -294,7 +294,7 @@ static void pvperf_batch_begin_again(struct pvperf_cpu *cpu, int s)
 
 	WRITE_ONCE(slot->begins, !pvperf_event_of(slot->event)->ran);
 	slot->rearm = true;
-	set_bit(s, &cpu->dirty);
+	set_bit(s, &cpu->set.dirty);
 }
 
 /*
@@ -304,29 +304,29 @@ static void pvperf_batch_begin_again(struct pvperf_cpu *cpu, int s)
  */
 static void pvperf_batch_yield(struct pvperf_cpu *cpu, unsigned long starved)
 {
-	unsigned long idling = cpu->idling;
+	unsigned long idling = cpu->set.idling;
 	int s;
 
 	/* So the next round is the last one. */
-	cpu->idling = 0;
+	cpu->set.idling = 0;
 	pvperf_for_each_slot(s, idling)
-		set_bit(s, &cpu->dirty);
+		set_bit(s, &cpu->set.dirty);
 	pvperf_batch_each(cpu, starved, pvperf_batch_begin_again);
 	/* The next ones that leave would be in the way again. */
-	cpu->crowded = true;
+	cpu->counters.scarce = true;
 }
 
 /* Did an event starve that something idle may have cost its counter? Seldom. */
 static noinline bool pvperf_batch_starves(struct pvperf_cpu *cpu)
 {
-	unsigned long begun = cpu->starved, starved = 0;
+	unsigned long begun = cpu->batch.starved, starved = 0;
 	int s;
 
-	cpu->starved = 0;
+	cpu->batch.starved = 0;
 	pvperf_for_each_slot(s, begun)
 		if (pvperf_event_wanted(&cpu->slot[s]))
 			__set_bit(s, &starved);
-	if (!starved || !cpu->idling || cpu->lost)
+	if (!starved || !cpu->set.idling || cpu->link.lost)
 		return false;
 	pvperf_batch_yield(cpu, starved);
 	return true;
@@ -334,11 +334,11 @@ static noinline bool pvperf_batch_starves(struct pvperf_cpu *cpu)
 
 static void pvperf_batch_reconcile(struct pvperf_cpu *cpu)
 {
-	if (cpu->idling)
+	if (cpu->set.idling)
 		pvperf_batch_make_room(cpu);
 	do
 		pvperf_batch_round(cpu);
-	while (unlikely(cpu->starved) && pvperf_batch_starves(cpu));
+	while (unlikely(cpu->batch.starved) && pvperf_batch_starves(cpu));
 }
 
 static void pvperf_batch_unserved(struct pvperf_cpu *cpu, int s)
@@ -349,8 +349,8 @@ static void pvperf_batch_unserved(struct pvperf_cpu *cpu, int s)
 /* As at most brackets: a switch between two tasks of one perf stat makes four. */
 static bool pvperf_batch_nothing(const struct pvperf_cpu *cpu)
 {
-	return !(READ_ONCE(cpu->dirty) | cpu->reading | cpu->leaving) &&
-	       cpu->attached && !pvperf_link_gone(cpu);
+	return !(READ_ONCE(cpu->set.dirty) | cpu->set.reading | cpu->set.leaving) &&
+	       cpu->link.attached && !pvperf_link_gone(cpu);
 }
 
 void pvperf_batch_flush(struct pvperf_cpu *cpu)
@@ -358,28 +358,28 @@ void pvperf_batch_flush(struct pvperf_cpu *cpu)
 	int tries = 2;
 
 	lockdep_assert_irqs_disabled();
-	if (cpu->busy || pvperf_batch_nothing(cpu))
+	if (cpu->batch.busy || pvperf_batch_nothing(cpu))
 		return;
-	cpu->busy = true;
+	cpu->batch.busy = true;
 	/* Twice, as losing the host leaves everything to be done anew. */
 	while (tries-- && pvperf_link_serving(cpu)) {
 		pvperf_batch_reconcile(cpu);
-		if (!cpu->lost)
+		if (!cpu->link.lost)
 			break;
 		pvperf_link_forget(cpu);
 	}
-	if (!cpu->attached) {
-		cpu->now = local_clock();
-		pvperf_batch_each(cpu, cpu->dirty, pvperf_batch_unserved);
+	if (!cpu->link.attached) {
+		cpu->batch.now = local_clock();
+		pvperf_batch_each(cpu, cpu->set.dirty, pvperf_batch_unserved);
 	}
 	pvperf_account_settle(cpu);
-	cpu->busy = false;
+	cpu->batch.busy = false;
 }
 
 void pvperf_batch_kick(struct pvperf_cpu *cpu)
 {
-	if (in_nmi() || cpu->busy)
-		irq_work_queue(&cpu->work);
-	else if (!cpu->depth)
+	if (in_nmi() || cpu->batch.busy)
+		irq_work_queue(&cpu->batch.work);
+	else if (!cpu->txn.depth)
 		pvperf_batch_flush(cpu);
 }

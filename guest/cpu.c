@@ -37,10 +37,10 @@ static void pvperf_cpu_down(void *unused)
 {
 	struct pvperf_cpu *cpu = pvperf_cpu_this();
 
-	if (!cpu->online)
+	if (!cpu->link.online)
 		return;
 	/* The last word about what counts, while there is one to give it. */
-	cpu->reading = cpu->on;
+	cpu->set.reading = cpu->set.on;
 	pvperf_batch_flush(cpu);
 	pvperf_link_end(cpu);
 }
@@ -48,7 +48,7 @@ static void pvperf_cpu_down(void *unused)
 /* An NMI wanted something of its slots changed. */
 static void pvperf_cpu_work(struct irq_work *work)
 {
-	pvperf_batch_flush(container_of(work, struct pvperf_cpu, work));
+	pvperf_batch_flush(container_of(work, struct pvperf_cpu, batch.work));
 }
 
 /* ---------------------------------------------------------------- hotplug */
@@ -105,7 +105,7 @@ int pvperf_cpu_init(void)
 	if (!pvperf_cpus)
 		return -ENOMEM;
 	for_each_possible_cpu(nr)
-		per_cpu_ptr(pvperf_cpus, nr)->work =
+		per_cpu_ptr(pvperf_cpus, nr)->batch.work =
 			IRQ_WORK_INIT_HARD(pvperf_cpu_work);
 	return 0;
 }
@@ -117,7 +117,7 @@ void pvperf_cpu_exit(void)
 
 	for_each_possible_cpu(nr) {
 		cpu = per_cpu_ptr(pvperf_cpus, nr);
-		irq_work_sync(&cpu->work);
+		irq_work_sync(&cpu->batch.work);
 		free_pages((unsigned long)cpu->area, get_order(sizeof(*cpu->area)));
 	}
 	free_percpu(pvperf_cpus);

@@ -18,7 +18,7 @@
 static bool pvperf_event_goes_on(const struct pvperf_cpu *cpu,
 				 const struct pvperf_slot *slot)
 {
-	return slot->on && !slot->rearm && !slot->close && !cpu->busy && !in_nmi();
+	return slot->on && !slot->rearm && !slot->close && !cpu->batch.busy && !in_nmi();
 }
 
 static __always_inline void
@@ -36,7 +36,7 @@ pvperf_event_start_here(struct pvperf_cpu *cpu, struct perf_event *event,
 		slot->rearm = true;
 	if (pvperf_event_goes_on(cpu, slot))
 		return;
-	set_bit(slot - cpu->slot, &cpu->dirty);
+	set_bit(slot - cpu->slot, &cpu->set.dirty);
 	pvperf_batch_kick(cpu);
 }
 
@@ -51,7 +51,7 @@ void pvperf_event_start(struct perf_event *event, int flags)
 static void pvperf_event_refresh(struct pvperf_cpu *cpu, struct perf_event *event,
 				 struct pvperf_slot *slot)
 {
-	bool paced = pvperf_event_is_freq(event) && !in_nmi() && !cpu->busy;
+	bool paced = pvperf_event_is_freq(event) && !in_nmi() && !cpu->batch.busy;
 	struct guest_perf_event *ev = pvperf_cpu_event(cpu, slot);
 
 	if (paced)
@@ -72,7 +72,7 @@ static void pvperf_event_halt(struct pvperf_cpu *cpu, struct perf_event *event,
 	if (!slot)
 		return;
 	slot->halted |= in_nmi();
-	set_bit(slot - cpu->slot, &cpu->dirty);
+	set_bit(slot - cpu->slot, &cpu->set.dirty);
 	if (!(flags & PERF_EF_UPDATE) || (hw->state & PERF_HES_UPTODATE))
 		return;
 	pvperf_event_refresh(cpu, event, slot);
@@ -83,7 +83,7 @@ void pvperf_event_stop(struct perf_event *event, int flags)
 {
 	struct pvperf_cpu *cpu = pvperf_cpu_this();
 
-	if (cpu->telling)
+	if (cpu->hiding_throttle)
 		return;
 	pvperf_event_halt(cpu, event, flags);
 	pvperf_batch_kick(cpu);
@@ -97,7 +97,7 @@ static bool pvperf_event_excess(struct pvperf_cpu *cpu, struct perf_event *event
 {
 	return pvperf_caps.counters && pvperf_event_of(event)->hardware &&
 	       event->pmu->task_ctx_nr == perf_hw_context &&
-	       cpu->hardware >= pvperf_caps.counters;
+	       cpu->counters.used >= pvperf_caps.counters;
 }
 
 /* If the host counts already, for nobody, it is to say from where. */
@@ -112,7 +112,7 @@ static void pvperf_event_arrive(struct pvperf_cpu *cpu, struct perf_event *event
 	p->served = PVPERF_NOT_WANTED;
 	WRITE_ONCE(slot->begins, slot->on);
 	if (slot->on)
-		cpu->reading |= BIT(s);
+		cpu->set.reading |= BIT(s);
 	else
 		pvperf_account_begin(cpu, event, slot);
 }
@@ -122,9 +122,9 @@ static void pvperf_event_stay(struct pvperf_cpu *cpu, int s)
 {
 	struct pvperf_slot *slot = &cpu->slot[s];
 
-	__clear_bit(s, &cpu->leaving);
+	__clear_bit(s, &cpu->set.leaving);
 	if (!slot->begins)
-		__clear_bit(s, &cpu->reading);
+		__clear_bit(s, &cpu->set.reading);
 	WRITE_ONCE(slot->leaving, NULL);
 }
 
@@ -156,9 +156,9 @@ static void pvperf_event_enter(struct pvperf_cpu *cpu, struct perf_event *event,
 	p->last = s;
 	p->slot = slot;
 	WRITE_ONCE(slot->event, event);
-	cpu->hardware += p->hardware;
-	cpu->coming |= BIT(s);
-	cpu->pinned |= event->group_leader->attr.pinned;
+	cpu->counters.used += p->hardware;
+	cpu->txn.slots |= BIT(s);
+	cpu->txn.pinned |= event->group_leader->attr.pinned;
 }
 
 int pvperf_event_add(struct perf_event *event, int flags)
@@ -170,7 +170,7 @@ int pvperf_event_add(struct perf_event *event, int flags)
 	lockdep_assert_irqs_disabled();
 	event->hw.state = PERF_HES_STOPPED | PERF_HES_UPTODATE;
 	if (!p->nowhere) {
-		if (!cpu->online || pvperf_event_excess(cpu, event))
+		if (!cpu->link.online || pvperf_event_excess(cpu, event))
 			return -EAGAIN;
 		s = pvperf_event_place(cpu, event, p);
 		if (s < 0)
@@ -180,7 +180,7 @@ int pvperf_event_add(struct perf_event *event, int flags)
 	if (flags & PERF_EF_START)
 		pvperf_event_start_here(cpu, event, p, PERF_EF_RELOAD);
 	else if (s >= 0)
-		set_bit(s, &cpu->dirty);
+		set_bit(s, &cpu->set.dirty);
 	if (rcu_access_pointer(event->rb))
 		perf_event_update_userpage(event);
 	return 0;
@@ -202,13 +202,13 @@ static bool pvperf_event_counts(struct pvperf_cpu *cpu, int s)
  */
 bool pvperf_event_commit(struct pvperf_cpu *cpu)
 {
-	unsigned long coming = cpu->coming;
+	unsigned long coming = cpu->txn.slots;
 	int s;
 
 	/* Of those that never stopped, the page may tell what was long ago. */
 	pvperf_for_each_slot(s, coming)
 		if (cpu->slot[s].on)
-			__set_bit(s, &cpu->reading);
+			__set_bit(s, &cpu->set.reading);
 	pvperf_batch_flush(cpu);
 	pvperf_for_each_slot(s, coming)
 		if (!pvperf_event_counts(cpu, s))
@@ -231,7 +231,7 @@ void pvperf_event_del(struct perf_event *event, int flags)
 	WRITE_ONCE(event->hw.state, PERF_HES_STOPPED | PERF_HES_UPTODATE);
 	WRITE_ONCE(slot->leaving, event);
 	WRITE_ONCE(slot->event, NULL);
-	__set_bit(slot - cpu->slot, &cpu->leaving);
-	cpu->hardware -= p->hardware;
+	__set_bit(slot - cpu->slot, &cpu->set.leaving);
+	cpu->counters.used -= p->hardware;
 	pvperf_batch_leave(cpu, slot);
 }

@@ -25,10 +25,10 @@ static atomic_t pvperf_link_losses_ever;	/* of CPUs' host sides, ever */
 /* Another host side numbers its NMIs anew. */
 static void pvperf_link_new_host(struct pvperf_cpu *cpu)
 {
-	cpu->nmis = pvperf_page_nmis(&cpu->area->page);
+	cpu->nmi.seen = pvperf_page_nmis(&cpu->area->page);
 	/* The other one's last may be on its way. */
-	cpu->late_until = jiffies + PVPERF_NMI_LATE;
-	cpu->late = true;
+	cpu->nmi.late_until = jiffies + PVPERF_NMI_LATE;
+	cpu->nmi.late = true;
 }
 
 static bool pvperf_link_attach(struct pvperf_cpu *cpu)
@@ -39,10 +39,10 @@ static bool pvperf_link_attach(struct pvperf_cpu *cpu)
 	pvperf_call_detach();
 	if (pvperf_call_attach(__pa(page)))
 		return false;
-	if (cpu->epoch != READ_ONCE(page->epoch))
+	if (cpu->link.epoch != READ_ONCE(page->epoch))
 		pvperf_link_new_host(cpu);
-	cpu->epoch = READ_ONCE(page->epoch);
-	cpu->attached = true;
+	cpu->link.epoch = READ_ONCE(page->epoch);
+	cpu->link.attached = true;
 	return true;
 }
 
@@ -57,9 +57,9 @@ static void pvperf_link_release(struct pvperf_cpu *cpu)
 		pvperf_cpu_slot_turn(cpu, slot, false);
 		slot->begins = false;
 	}
-	cpu->idling = cpu->stale = cpu->fresh = 0;
-	cpu->attached = false;
-	cpu->lost = false;
+	cpu->set.idling = cpu->set.stale = cpu->read.fresh = 0;
+	cpu->link.attached = false;
+	cpu->link.lost = false;
 	pvperf_slot_soil(cpu);
 }
 
@@ -71,14 +71,14 @@ void pvperf_link_forget(struct pvperf_cpu *cpu)
 
 bool pvperf_link_serving(struct pvperf_cpu *cpu)
 {
-	if (cpu->attached && !pvperf_link_gone(cpu))
+	if (cpu->link.attached && !pvperf_link_gone(cpu))
 		return true;
-	if (cpu->attached)
+	if (cpu->link.attached)
 		pvperf_link_forget(cpu);
 	/* At once the first time, for a host that forgot; then now and then. */
-	if (!cpu->online || time_before(jiffies, cpu->retry))
+	if (!cpu->link.online || time_before(jiffies, cpu->link.retry))
 		return false;
-	cpu->retry = jiffies + PVPERF_LINK_RETRY;
+	cpu->link.retry = jiffies + PVPERF_LINK_RETRY;
 	if (pvperf_caps_discover() || !pvperf_link_attach(cpu))
 		return false;
 	pvperf_slot_soil(cpu);
@@ -87,14 +87,14 @@ bool pvperf_link_serving(struct pvperf_cpu *cpu)
 
 void pvperf_link_begin(struct pvperf_cpu *cpu)
 {
-	cpu->online = true;
-	cpu->retry = jiffies;
+	cpu->link.online = true;
+	cpu->link.retry = jiffies;
 }
 
 void pvperf_link_end(struct pvperf_cpu *cpu)
 {
-	cpu->online = false;
-	if (!cpu->attached)
+	cpu->link.online = false;
+	if (!cpu->link.attached)
 		return;
 	pvperf_link_release(cpu);
 	pvperf_call_detach();
@@ -112,7 +112,7 @@ bool pvperf_link_any_down(void)
 
 	for_each_online_cpu(nr) {
 		cpu = per_cpu_ptr(pvperf_cpus, nr);
-		if (READ_ONCE(cpu->online) && !READ_ONCE(cpu->attached))
+		if (READ_ONCE(cpu->link.online) && !READ_ONCE(cpu->link.attached))
 			return true;
 	}
 	return false;

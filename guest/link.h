@@ -10,7 +10,7 @@ static inline bool pvperf_link_gone(const struct pvperf_cpu *cpu)
 	const struct guest_perf_page *page = &cpu->area->page;
 
 	return READ_ONCE(page->state) == KVM_PERF_PAGE_GONE ||
-	       READ_ONCE(page->epoch) != cpu->epoch;
+	       READ_ONCE(page->epoch) != cpu->link.epoch;
 }
 
 /* IRQs off, this CPU. */

@@ -24,9 +24,9 @@
  */
 static int pvperf_nmi_late(struct pvperf_cpu *cpu)
 {
-	if (!cpu->late || time_after(jiffies, cpu->late_until))
+	if (!cpu->nmi.late || time_after(jiffies, cpu->nmi.late_until))
 		return NMI_DONE;
-	cpu->late = false;
+	cpu->nmi.late = false;
 	return NMI_HANDLED;
 }
 
@@ -40,12 +40,12 @@ static int pvperf_nmi_handler(unsigned int type, struct pt_regs *regs)
 
 	if (!cpu->area)
 		return NMI_DONE;
-	nmis = pvperf_page_nmis(&cpu->area->page) - cpu->nmis;
+	nmis = pvperf_page_nmis(&cpu->area->page) - cpu->nmi.seen;
 	if (!nmis)
 		return pvperf_nmi_late(cpu);
-	cpu->nmis += nmis;
-	cpu->late |= nmis > 1;
-	cpu->late_until = jiffies + PVPERF_NMI_LATE;
+	cpu->nmi.seen += nmis;
+	cpu->nmi.late |= nmis > 1;
+	cpu->nmi.late_until = jiffies + PVPERF_NMI_LATE;
 	pending = pvperf_page_pending_take(&cpu->area->page);
 	pvperf_for_each_slot(s, pending)
 		pvperf_sample_nmi(cpu, s, regs);

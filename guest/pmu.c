@@ -34,14 +34,14 @@ static struct pmu *pvperf_pmu_own;
 
 static void pvperf_pmu_disable(struct pmu *pmu)
 {
-	pvperf_cpu_this()->depth++;
+	pvperf_cpu_this()->txn.depth++;
 }
 
 static void pvperf_pmu_enable(struct pmu *pmu)
 {
 	struct pvperf_cpu *cpu = pvperf_cpu_this();
 
-	if (!--cpu->depth)
+	if (!--cpu->txn.depth)
 		pvperf_batch_flush(cpu);
 }
 
@@ -50,9 +50,9 @@ static void pvperf_pmu_start_txn(struct pmu *pmu, unsigned int flags)
 {
 	struct pvperf_cpu *cpu = pvperf_cpu_this();
 
-	cpu->txn = flags;
-	cpu->coming = 0;
-	cpu->pinned = false;
+	cpu->txn.flags = flags;
+	cpu->txn.slots = 0;
+	cpu->txn.pinned = false;
 	if (flags & PERF_PMU_TXN_ADD)
 		pvperf_pmu_disable(pmu);
 }
@@ -60,9 +60,9 @@ static void pvperf_pmu_start_txn(struct pmu *pmu, unsigned int flags)
 static unsigned int pvperf_pmu_end_txn(struct pmu *pmu)
 {
 	struct pvperf_cpu *cpu = pvperf_cpu_this();
-	unsigned int flags = cpu->txn;
+	unsigned int flags = cpu->txn.flags;
 
-	cpu->txn = 0;
+	cpu->txn.flags = 0;
 	if (flags & PERF_PMU_TXN_ADD)
 		pvperf_pmu_enable(pmu);
 	return flags;
@@ -73,7 +73,7 @@ static int pvperf_pmu_commit_txn(struct pmu *pmu)
 {
 	struct pvperf_cpu *cpu = pvperf_cpu_this();
 
-	if ((cpu->txn & PERF_PMU_TXN_ADD) && cpu->pinned && !pvperf_event_commit(cpu))
+	if ((cpu->txn.flags & PERF_PMU_TXN_ADD) && cpu->txn.pinned && !pvperf_event_commit(cpu))
 		return -EAGAIN;
 	if (pvperf_pmu_end_txn(pmu) & PERF_PMU_TXN_READ)
 		pvperf_read_all(pvperf_cpu_this());

@@ -19,7 +19,7 @@ static void pvperf_read_nmi(struct pvperf_cpu *cpu, struct perf_event *event)
 {
 	struct pvperf_slot *slot = pvperf_event_of(event)->slot;
 
-	if (cpu->attached && slot->on)
+	if (cpu->link.attached && slot->on)
 		pvperf_call_read_nmi(pvperf_cpu_id(cpu, slot));
 	if (slot->open)
 		pvperf_account_fold(event, pvperf_cpu_event(cpu, slot));
@@ -46,7 +46,7 @@ static void pvperf_read_account(struct pvperf_cpu *cpu, unsigned long slots)
 
 void pvperf_read_all(struct pvperf_cpu *cpu)
 {
-	unsigned long reading = cpu->reading;
+	unsigned long reading = cpu->set.reading;
 
 	pvperf_batch_flush(cpu);
 	pvperf_read_account(cpu, reading);
@@ -62,11 +62,11 @@ void pvperf_read_all(struct pvperf_cpu *cpu)
 static unsigned long pvperf_read_others(struct pvperf_cpu *cpu,
 					 const struct perf_event *event)
 {
-	unsigned long others = cpu->together;
+	unsigned long others = cpu->read.together;
 	const struct perf_event *other;
 	int s;
 
-	pvperf_for_each_slot(s, cpu->together) {
+	pvperf_for_each_slot(s, cpu->read.together) {
 		other = cpu->slot[s].event;
 		if (!other || other == event || other->ctx != event->ctx)
 			__clear_bit(s, &others);
@@ -77,20 +77,20 @@ static unsigned long pvperf_read_others(struct pvperf_cpu *cpu,
 static void pvperf_read_cpu(struct pvperf_cpu *cpu, struct perf_event *event,
 				  int s)
 {
-	bool soon = local_clock() - cpu->fresh_at < PVPERF_READ_TOGETHER;
+	bool soon = local_clock() - cpu->read.fresh_at < PVPERF_READ_TOGETHER;
 
-	if (!soon || !__test_and_clear_bit(s, &cpu->fresh)) {
+	if (!soon || !__test_and_clear_bit(s, &cpu->read.fresh)) {
 		if (!soon) {
 			/* What nobody came for the last time need not come again. */
-			cpu->together &= ~cpu->fresh;
-			cpu->fresh = pvperf_read_others(cpu, event);
-			cpu->reading |= cpu->fresh;
+			cpu->read.together &= ~cpu->read.fresh;
+			cpu->read.fresh = pvperf_read_others(cpu, event);
+			cpu->set.reading |= cpu->read.fresh;
 		}
-		__set_bit(s, &cpu->together);
-		__set_bit(s, &cpu->reading);
+		__set_bit(s, &cpu->read.together);
+		__set_bit(s, &cpu->set.reading);
 		pvperf_batch_flush(cpu);
 		if (!soon)
-			cpu->fresh_at = cpu->now;
+			cpu->read.fresh_at = cpu->batch.now;
 	}
 	pvperf_read_account(cpu, BIT(s));
 }
@@ -102,15 +102,15 @@ void pvperf_read(struct perf_event *event)
 
 	if (!slot)
 		return;
-	if (in_nmi() || cpu->busy) {
+	if (in_nmi() || cpu->batch.busy) {
 		pvperf_read_nmi(cpu, event);
 		return;
 	}
-	if (!event->ctx->task && !(cpu->txn & PERF_PMU_TXN_READ)) {
+	if (!event->ctx->task && !(cpu->txn.flags & PERF_PMU_TXN_READ)) {
 		pvperf_read_cpu(cpu, event, slot - cpu->slot);
 		return;
 	}
-	__set_bit(slot - cpu->slot, &cpu->reading);
-	if (!(cpu->txn & PERF_PMU_TXN_READ))
+	__set_bit(slot - cpu->slot, &cpu->set.reading);
+	if (!(cpu->txn.flags & PERF_PMU_TXN_READ))
 		pvperf_read_all(cpu);
 }

@@ -83,9 +83,9 @@ static int pvperf_sample_throttled_nmi(struct pvperf_cpu *cpu,
 	if (hw->interrupts != PVPERF_THROTTLED) {
 		p->interrupts = hw->interrupts + 1;
 		hw->interrupts = PVPERF_THROTTLED - 1;
-		cpu->telling = true;
+		cpu->hiding_throttle = true;
 		pvperf_sample_write_nmi(event, period, regs);
-		cpu->telling = false;
+		cpu->hiding_throttle = false;
 		return 0;
 	}
 	hw->interrupts = p->interrupts;

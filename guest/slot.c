@@ -60,7 +60,7 @@ void pvperf_slot_claim(struct pvperf_cpu *cpu, int s, const struct pvperf_key *k
 		slot->close = true;
 	slot->key = *key;
 	if (!slot->on || slot->close)
-		set_bit(s, &cpu->dirty);
+		set_bit(s, &cpu->set.dirty);
 }
 
 void pvperf_slot_close_idle(struct pvperf_cpu *cpu)
@@ -72,7 +72,7 @@ void pvperf_slot_close_idle(struct pvperf_cpu *cpu)
 		if (!cpu->slot[s].open || !pvperf_slot_idle(&cpu->slot[s]))
 			continue;
 		cpu->slot[s].close = true;
-		set_bit(s, &cpu->dirty);
+		set_bit(s, &cpu->set.dirty);
 	}
 }
 
@@ -115,5 +115,5 @@ void pvperf_slot_soil(struct pvperf_cpu *cpu)
 
 	/* Atomic, as NMIs set bits, too. */
 	pvperf_for_each_slot(s, used)
-		set_bit(s, &cpu->dirty);
+		set_bit(s, &cpu->set.dirty);
 }

@@ -112,39 +112,61 @@ struct pvperf_area {
 
 static_assert(sizeof(struct pvperf_area) == 4 * PAGE_SIZE);
 
+/* By the file that each part belongs to; others may look, and change what's said. */
 struct pvperf_cpu {
-	struct pvperf_area *area;	/* from the first time online, to the end */
-	bool online;		/* may be attached */
-	bool attached;		/* the host has the area */
-	bool lost;		/* ... and turned out not to, in this flush */
-	bool busy;		/* in a flush */
-	u64 epoch;		/* of the host side we are attached to */
-	unsigned long retry;	/* to attach again, in jiffies */
+	struct pvperf_area *area;	/* cpu.c: from the first time online, to the end */
 
-	int depth;		/* of pmu_disable() brackets */
-	unsigned int txn;	/* PERF_PMU_TXN_* */
-	unsigned long coming;	/* slots filled in this transaction ... */
-	bool pinned;		/* ... and one of them by a pinned group's */
-	unsigned long dirty;	/* slots whose event may want what isn't so; NMI */
-	unsigned long reading;	/* slots to READ in the next flush */
-	unsigned long leaving;	/* slots with .leaving */
-	unsigned long on;	/* slots with .on */
-	unsigned long idling;	/* slots without an event that are on ... */
-	unsigned long stale;	/* ... and were so at the last look, too */
-	bool crowded;		/* the host was short of counters since then */
-	unsigned long starved;	/* slots begun in this round, without a counter */
-	int hardware;		/* hardware events that are in slots */
-	unsigned long together;	/* slots of the CPU's own events, read as one ... */
-	unsigned long fresh;	/* ... and of these, what nobody has come for yet */
-	u64 fresh_at;		/* since then; local_clock() */
+	struct {			/* link.c */
+		bool online;		/* may be attached */
+		bool attached;		/* the host has the area */
+		bool lost;		/* ... and turned out not to, in this flush; batch.c */
+		u64 epoch;		/* of the host side we are attached to */
+		unsigned long retry;	/* to attach again, in jiffies */
+	} link;
 
-	u32 queued;		/* operations in the page's batch */
-	u64 now;		/* when the last batch was done; local_clock() */
-	u32 nmis;		/* page.nmis that the handler has seen */
-	bool late;		/* ... before they came, one of them */
-	bool telling;		/* core of a throttling that is the host's */
-	unsigned long late_until;	/* jiffies */
-	struct irq_work work;	/* a flush that an NMI asked for */
+	struct {			/* pmu.c */
+		int depth;		/* of pmu_disable() brackets */
+		unsigned int flags;	/* PERF_PMU_TXN_* */
+		unsigned long slots;	/* filled in this transaction ... event.c */
+		bool pinned;		/* ... and one of them by a pinned group's */
+	} txn;
+
+	struct {			/* of slots; anybody's. An NMI sets bits of .dirty */
+		unsigned long dirty;	/* whose event may want what isn't so */
+		unsigned long reading;	/* to READ in the next flush */
+		unsigned long leaving;	/* with .leaving */
+		unsigned long on;	/* with .on */
+		unsigned long idling;	/* without an event that are on ... */
+		unsigned long stale;	/* ... and were so at the last look, too */
+	} set;
+
+	struct {			/* the host's, for hardware events */
+		int used;		/* hardware events that are in slots; event.c */
+		bool scarce;		/* the host was short of them since the last look */
+	} counters;
+
+	struct {			/* read.c */
+		unsigned long together;	/* slots of the CPU's own events, read as one ... */
+		unsigned long fresh;	/* ... and of these, what nobody has come for yet */
+		u64 fresh_at;		/* since then; local_clock() */
+	} read;
+
+	struct {			/* batch.c */
+		bool busy;		/* in a flush */
+		u32 queued;		/* operations in the page's batch */
+		u64 now;		/* when the last one was done; local_clock() */
+		unsigned long starved;	/* slots begun in this round, without a counter; account.c */
+		struct irq_work work;	/* a flush that an NMI asked for */
+	} batch;
+
+	struct {			/* nmi.c; link.c for a new host */
+		u32 seen;		/* of page.nmis, by the handler ... */
+		bool late;		/* ... before they came, one of them */
+		unsigned long late_until;	/* jiffies */
+	} nmi;
+
+	bool hiding_throttle;		/* sample.c: core believes in a throttling, we don't stop */
+
 	struct pvperf_slot slot[PVPERF_SLOTS];
 };
 
@@ -177,7 +199,7 @@ static inline void pvperf_cpu_slot_turn(struct pvperf_cpu *cpu,
 					struct pvperf_slot *slot, bool on)
 {
 	slot->on = on;
-	__assign_bit(slot - cpu->slot, &cpu->on, on);
+	__assign_bit(slot - cpu->slot, &cpu->set.on, on);
 }
 
 /* Slot @s is somebody's from now on. On this CPU. */
@@ -185,10 +207,10 @@ static inline void pvperf_cpu_slot_taken(struct pvperf_cpu *cpu, int s)
 {
 	const unsigned long others = ~BIT(s);
 
-	cpu->idling &= others;
-	cpu->stale &= others;
-	cpu->fresh &= others;
-	cpu->together &= others;
+	cpu->set.idling &= others;
+	cpu->set.stale &= others;
+	cpu->read.fresh &= others;
+	cpu->read.together &= others;
 }
 
 static inline struct pvperf_event *pvperf_event_of(const struct perf_event *event)

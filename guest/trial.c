@@ -25,7 +25,7 @@ static int pvperf_trial_here(struct pvperf_cpu *cpu, const struct pvperf_key *ke
 			*found = s;
 			return 0;
 		}
-	s = cpu->online ? pvperf_slot_find(cpu, key, NULL, 0) : -1;
+	s = cpu->link.online ? pvperf_slot_find(cpu, key, NULL, 0) : -1;
 	if (s < 0)
 		return 0;
 	*found = s;

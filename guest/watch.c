@@ -27,13 +27,13 @@ static atomic_t pvperf_watch_events;	/* perf_events that exist */
 /* What runs on for nobody since the last look has done so long enough. */
 static void pvperf_watch_stop_stale(struct pvperf_cpu *cpu)
 {
-	unsigned long stale = cpu->stale;
+	unsigned long stale = cpu->set.stale;
 	int s;
 
-	cpu->idling &= ~stale;
-	cpu->stale = cpu->idling;
+	cpu->set.idling &= ~stale;
+	cpu->set.stale = cpu->set.idling;
 	pvperf_for_each_slot(s, stale)
-		set_bit(s, &cpu->dirty);
+		set_bit(s, &cpu->set.dirty);
 }
 
 /*
@@ -44,9 +44,9 @@ static void pvperf_watch_check(void *unused)
 {
 	struct pvperf_cpu *cpu = pvperf_cpu_this();
 
-	cpu->reading |= cpu->on & -cpu->on;
+	cpu->set.reading |= cpu->set.on & -cpu->set.on;
 	pvperf_watch_stop_stale(cpu);
-	cpu->crowded = false;
+	cpu->counters.scarce = false;
 	/* What the host could not start or open may go now. */
 	pvperf_slot_soil(cpu);
 	pvperf_batch_flush(cpu);
@@ -56,7 +56,7 @@ static void pvperf_watch_close_idle(void *unused)
 {
 	struct pvperf_cpu *cpu = pvperf_cpu_this();
 
-	cpu->crowded = false;
+	cpu->counters.scarce = false;
 	pvperf_slot_close_idle(cpu);
 	pvperf_batch_flush(cpu);
 }
@@ -66,7 +66,7 @@ static bool pvperf_watch_has_used(int nr, void *unused)
 {
 	struct pvperf_cpu *cpu = per_cpu_ptr(pvperf_cpus, nr);
 
-	return READ_ONCE(cpu->idling) || pvperf_slot_all_used(cpu);
+	return READ_ONCE(cpu->set.idling) || pvperf_slot_all_used(cpu);
 }
 
 static bool pvperf_watch_has_open(int nr, void *unused)
