@@ -14,8 +14,9 @@
 #include "caps.h"
 #include "decode.h"
 #include "event.h"
+#include "ids.h"
 #include "page.h"
-#include "read.h"
+#include "sync.h"
 #include "trace.h"
 #include "vcpu.h"
 #include "vm.h"
@@ -76,7 +77,7 @@ static int call_open(struct pvperf_vcpu *vcpu, u64 addr, const s32 *id)
 /* CLOSE, ENABLE, DISABLE, READ: what works on one event. */
 static int call_event(struct pvperf_vcpu *vcpu, u32 op, s32 id, u64 arg)
 {
-	struct pvperf_event *event = pvperf_event_find(vcpu, id);
+	struct pvperf_event *event = pvperf_ids_find(vcpu, id);
 
 	if (IS_ERR(event))
 		return PTR_ERR(event);
@@ -90,7 +91,7 @@ static int call_event(struct pvperf_vcpu *vcpu, u32 op, s32 id, u64 arg)
 		pvperf_event_disable(event);
 		return 0;
 	case KVM_PERF_OP_READ:
-		pvperf_read(event);
+		pvperf_sync_read(event);
 		return 0;
 	default:
 		return -KVM_ENOSYS;
@@ -117,7 +118,7 @@ static int call_batch_op(struct pvperf_vcpu *vcpu, const struct guest_perf_op *o
 		ret = op->op == KVM_PERF_OP_OPEN ?
 		      call_open(vcpu, op->arg, &op->id) :
 		      op->op == KVM_PERF_OP_READ && op->arg ?
-		      pvperf_read_many(vcpu, op->id, op->arg) :
+		      pvperf_sync_read_many(vcpu, op->id, op->arg) :
 		      call_event(vcpu, op->op, op->id, op->arg);
 	call_note(vcpu, op->op, op->id, ret);
 	return ret;

@@ -11,7 +11,6 @@
 #include <asm/cpufeature.h>
 #include "../compat/cpuid.h"
 #include "caps.h"
-#include "event.h"
 
 struct pvperf_policy pvperf_policy = {
 	.access = PVPERF_ACCESS_LOCAL,
@@ -95,7 +94,7 @@ static int caps_access(void)
 	return 0;
 }
 
-int pvperf_caps_init(void)
+int pvperf_caps_init(bool hardware)
 {
 	int ret;
 
@@ -111,7 +110,7 @@ int pvperf_caps_init(void)
 	if (ret)
 		return ret;
 	pvperf_policy.raw_mask = caps_raw_mask();
-	counters = pvperf_event_hardware() ? caps_counters() : 0;
+	counters = hardware ? caps_counters() : 0;
 	get_random_bytes(&epoch, sizeof(epoch));
 	return 0;
 }

@@ -12,7 +12,8 @@
 
 extern struct pvperf_policy pvperf_policy;
 
-int pvperf_caps_init(void);
+/* @hardware: perf has a driver for this CPU's counters. */
+int pvperf_caps_init(bool hardware);
 /* Another number at each load of the module. */
 u64 pvperf_caps_epoch(void);
 /* @leaf is one of ours. */

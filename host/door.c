@@ -27,7 +27,7 @@
 #include "caps.h"
 #include "door.h"
 #include "hook.h"
-#include "vcpu.h"
+#include "reset.h"
 #include "vm.h"
 
 /* Static calls need a function to begin with; none of these is ever called. */
@@ -175,10 +175,9 @@ static void notrace see_reset(unsigned long ip, unsigned long parent_ip,
 {
 	struct kvm_vcpu *kvcpu = (struct kvm_vcpu *)pvperf_ftrace_regs(fregs)->di;
 
-	/* PE is never the guest's own bit, so this copy of CR0 has it. */
-	if (ip == hook_set_regs->ip && (kvcpu->arch.cr0 & X86_CR0_PE))
+	if (ip == hook_set_regs->ip && !pvperf_reset_real_mode_nmi(kvcpu))
 		return;
-	pvperf_vcpu_reset_seen(kvcpu);
+	pvperf_vm_reset_seen(kvcpu);
 }
 
 static struct pvperf_hooks ways_in = {

@@ -11,10 +11,10 @@
 #include <linux/slab.h>
 #include "caps.h"
 #include "event.h"
+#include "ids.h"
 #include "overflow.h"
 #include "page.h"
-#include "read.h"
-#include "vm.h"
+#include "sync.h"
 
 static int event_error(long err)
 {
@@ -63,43 +63,14 @@ static struct perf_event *event_create(struct pvperf_event *event)
 /* The event's memory, in a page that may be pinned already. */
 static int event_map(struct pvperf_event *event, u64 addr)
 {
-	struct pvperf_vm *vm = event->vcpu->vm;
-	struct pvperf_page *page;
+	struct pvperf_page *page = pvperf_page_get(event->vcpu->vm, addr,
+						   pvperf_policy.max_pages);
 
-	mutex_lock(&vm->lock);
-	page = pvperf_page_get(vm, addr, pvperf_policy.max_pages);
-	mutex_unlock(&vm->lock);
 	if (IS_ERR(page))
 		return PTR_ERR(page);
 	event->page = page;
 	event->shared = pvperf_page_at(page, addr);
 	return 0;
-}
-
-static void event_unmap(struct pvperf_event *event)
-{
-	struct pvperf_vm *vm = event->vcpu->vm;
-
-	mutex_lock(&vm->lock);
-	pvperf_page_put(vm, event->page);
-	mutex_unlock(&vm->lock);
-}
-
-static int event_publish(struct pvperf_event *event)
-{
-	struct pvperf_vcpu *vcpu = event->vcpu;
-
-	switch (xa_insert(&vcpu->vm->ids, event->id, event, GFP_KERNEL_ACCOUNT)) {
-	case 0:
-		list_add_tail(&event->node, &vcpu->events);
-		vcpu->nr_events++;
-		vcpu->recent[(u32)event->id % PVPERF_VCPU_RECENT] = event;
-		return 0;
-	case -EBUSY:
-		return -KVM_EEXIST;
-	default:
-		return -KVM_ENOMEM;
-	}
 }
 
 static struct pvperf_event *event_alloc(struct pvperf_vcpu *vcpu,
@@ -143,7 +114,7 @@ int pvperf_event_open(struct pvperf_vcpu *vcpu,
 	struct pvperf_event *event;
 	int ret;
 
-	if (xa_load(&vcpu->vm->ids, param->id))
+	if (pvperf_ids_taken(vcpu->vm, param->id))
 		return -KVM_EEXIST;
 	if (vcpu->nr_events >= pvperf_policy.max_events)
 		return -KVM_ENOSPC;
@@ -158,16 +129,16 @@ int pvperf_event_open(struct pvperf_vcpu *vcpu,
 		ret = event_error(PTR_ERR(event->perf));
 		goto err_unmap;
 	}
-	ret = event_publish(event);
+	ret = pvperf_ids_add(event);
 	if (ret)
 		goto err_release;
-	pvperf_read_sync(event);
+	pvperf_sync_event(event);
 	return 0;
 
 err_release:
 	perf_event_release_kernel(event->perf);
 err_unmap:
-	event_unmap(event);
+	pvperf_page_put(event->vcpu->vm, event->page);
 err_free:
 	kfree(event);
 	return ret;
@@ -178,25 +149,19 @@ static void event_gone(struct pvperf_event *event)
 {
 	if (event->enabled && event->perf)
 		perf_event_disable(event->perf);
-	pvperf_read_sync_as(event, KVM_PERF_STATE_GONE);
+	pvperf_sync_event_as(event, KVM_PERF_STATE_GONE);
 }
 
 void pvperf_event_close(struct pvperf_event *event, enum pvperf_end end)
 {
-	struct pvperf_vcpu *vcpu = event->vcpu;
-
 	if (end == PVPERF_END_CLOSE)
 		pvperf_event_disable(event);
 	else if (end == PVPERF_END_GONE)
 		event_gone(event);
 	if (event->perf)
 		perf_event_release_kernel(event->perf);
-	xa_erase(&vcpu->vm->ids, event->id);
-	list_del(&event->node);
-	vcpu->nr_events--;
-	if (vcpu->recent[(u32)event->id % PVPERF_VCPU_RECENT] == event)
-		vcpu->recent[(u32)event->id % PVPERF_VCPU_RECENT] = NULL;
-	event_unmap(event);
+	pvperf_ids_remove(event);
+	pvperf_page_put(event->vcpu->vm, event->page);
 	/* another vCPU may be looking at .vcpu under this id */
 	kfree_rcu(event, rcu);
 }
@@ -207,25 +172,25 @@ int pvperf_event_enable(struct pvperf_event *event, u64 left)
 		return -KVM_EBUSY;
 	if (!event->enabled) {
 		event->enabled = true;
-		event->ran = pvperf_read_clock(event);
+		event->ran = pvperf_sync_ran(event);
 		pvperf_overflow_arm(event, left);
 		perf_event_enable(event->perf);
 	}
-	pvperf_read_sync(event);
-	pvperf_read_revive(event);
+	pvperf_sync_event(event);
+	pvperf_sync_revive(event);
 	return 0;
 }
 
 void pvperf_event_disable(struct pvperf_event *event)
 {
-	if (pvperf_read_failed(event))
-		pvperf_read_sync(event);
+	if (pvperf_sync_failed(event))
+		pvperf_sync_event(event);
 	if (event->enabled) {
 		event->enabled = false;
 		if (event->perf)
 			perf_event_disable(event->perf);
 	}
-	pvperf_read_sync(event);
+	pvperf_sync_event(event);
 }
 
 /*
@@ -238,7 +203,7 @@ static void event_rebase(struct pvperf_event *event)
 	u64 then = event->synced, before = event->sync.time_enabled;
 	u64 passed, enabled;
 
-	pvperf_read_sync_as(event, event->sync.state);
+	pvperf_sync_event_as(event, event->sync.state);
 	event->base = event->sync;
 	passed = event->synced - then;
 	enabled = event->sync.time_enabled - before;
@@ -272,12 +237,12 @@ static void event_renew(struct pvperf_event *event, u64 left)
 		event->perf = NULL;
 	} else if (event->enabled) {
 		pvperf_overflow_arm(event, left);
-		event->ran = pvperf_read_clock(event);
+		event->ran = pvperf_sync_ran(event);
 		perf_event_enable(event->perf);
 		event->base.time_enabled += local_clock() - event->synced;
 	}
 	event->vcpu->clock = 0;
-	pvperf_read_sync(event);
+	pvperf_sync_event(event);
 }
 
 void pvperf_event_rebind(struct pvperf_event *event)
@@ -292,24 +257,7 @@ void pvperf_event_reopen(struct pvperf_event *event)
 {
 	u64 left = event_stop(event);
 
-	pvperf_read_sync_as(event, event->sync.state);
+	pvperf_sync_event_as(event, event->sync.state);
 	event->base = event->sync;
 	event_renew(event, left);
-}
-
-struct pvperf_event *pvperf_event_search(struct pvperf_vcpu *vcpu, s32 id)
-{
-	struct pvperf_event *event;
-
-	if (id < 0)
-		return ERR_PTR(-KVM_ENOENT);
-	rcu_read_lock();
-	event = xa_load(&vcpu->vm->ids, id);
-	if (!event)
-		event = ERR_PTR(-KVM_ENOENT);
-	else if (event->vcpu != vcpu)
-		event = ERR_PTR(-KVM_EPERM);
-	rcu_read_unlock();
-	/* ours stays: only holders of our vCPU's lock can close it */
-	return event;
 }

@@ -6,12 +6,7 @@
 #include <linux/irq_work.h>
 #include <linux/kvm_host.h>
 #include "inject.h"
-#include "vcpu.h"
-
-bool pvperf_inject_alive(const struct pvperf_vcpu *vcpu)
-{
-	return !READ_ONCE(vcpu->dead) && vcpu->kvcpu->arch.cr0 & X86_CR0_PE;
-}
+#include "state.h"
 
 /*
  * The request alone can come too late: between KVM's last look at its requests

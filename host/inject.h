@@ -9,11 +9,6 @@
 struct irq_work;
 struct pvperf_vcpu;
 
-/*
- * NMI context: false once the vCPU was reset, even where no hook has seen it;
- * then its memory is not to be written to. A vCPU in real mode has no kernel.
- */
-bool pvperf_inject_alive(const struct pvperf_vcpu *vcpu);
 /* NMI context, in the vCPU's own thread. */
 void pvperf_inject_nmi(struct pvperf_vcpu *vcpu);
 /* Of pvperf_vcpu.wake. */

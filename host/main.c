@@ -10,6 +10,7 @@
 #include "../compat/count.h"
 #include "caps.h"
 #include "door.h"
+#include "event.h"
 #include "stats.h"
 #include "vm.h"
 
@@ -27,7 +28,7 @@ static int __init pvperf_host_init(void)
 {
 	int ret;
 
-	ret = pvperf_caps_init();
+	ret = pvperf_caps_init(pvperf_event_hardware());
 	if (ret)
 		return ret;
 	pvperf_compat_count_init();

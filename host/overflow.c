@@ -11,12 +11,12 @@
 #include <linux/jiffies.h>
 #include <linux/perf_event.h>
 #include "caps.h"
-#include "event.h"
 #include "inject.h"
 #include "overflow.h"
+#include "reset.h"
+#include "state.h"
+#include "sync.h"
 #include "trace.h"
-#include "vcpu.h"
-#include "vm.h"
 
 /* In a second, of one event and of one vCPU. */
 #define EVENT_MAX	16000
@@ -104,7 +104,7 @@ static void overflow_tell(struct pvperf_event *event, u64 count)
 	event->sync.state = KVM_PERF_STATE_COUNTING;
 	event->sync.flags = event->stretch || event->raised ?
 			    KVM_PERF_EVENT_STRETCHED : 0;
-	pvperf_event_tell(event);
+	pvperf_sync_tell(event);
 	if (event->full)
 		WRITE_ONCE(event->shared->count_at_overflow, event->sync.count);
 	pvperf_page_overflows_inc(event->shared);
@@ -123,7 +123,7 @@ void pvperf_overflow_nmi(struct perf_event *perf, struct perf_sample_data *data,
 	struct pvperf_vm *vm = vcpu->vm;
 	unsigned long flags;
 
-	if (!pvperf_inject_alive(vcpu))
+	if (!pvperf_reset_alive_nmi(vcpu))
 		return;
 	local_irq_save(flags);
 	overflow_pace(event);

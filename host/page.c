@@ -14,7 +14,7 @@
 #include <linux/slab.h>
 #include <linux/uaccess.h>
 #include "page.h"
-#include "vm.h"
+#include "state.h"
 
 /* 0: no memory there, or @write and the guest may not. */
 static unsigned long page_hva(struct kvm *kvm, u64 gpa, bool write)
@@ -52,12 +52,11 @@ static struct pvperf_page *page_pin(struct kvm *kvm, u64 gpa)
 	return page;
 }
 
-struct pvperf_page *pvperf_page_get(struct pvperf_vm *vm, u64 gpa, u32 max)
+static struct pvperf_page *page_get(struct pvperf_vm *vm, u64 gpa, u32 max)
 {
 	struct pvperf_page *page;
 	int err;
 
-	lockdep_assert_held(&vm->lock);
 	page = xa_load(&vm->pages, gpa >> PAGE_SHIFT);
 	if (page) {
 		page->refs++;
@@ -79,15 +78,31 @@ struct pvperf_page *pvperf_page_get(struct pvperf_vm *vm, u64 gpa, u32 max)
 	return page;
 }
 
-void pvperf_page_put(struct pvperf_vm *vm, struct pvperf_page *page)
+struct pvperf_page *pvperf_page_get(struct pvperf_vm *vm, u64 gpa, u32 max)
 {
-	lockdep_assert_held(&vm->lock);
+	struct pvperf_page *page;
+
+	mutex_lock(&vm->lock);
+	page = page_get(vm, gpa, max);
+	mutex_unlock(&vm->lock);
+	return page;
+}
+
+static void page_put(struct pvperf_vm *vm, struct pvperf_page *page)
+{
 	if (--page->refs)
 		return;
 	xa_erase(&vm->pages, page->gfn);
 	vm->nr_pages--;
 	unpin_user_pages_dirty_lock(&page->page, 1, true);
 	kfree(page);
+}
+
+void pvperf_page_put(struct pvperf_vm *vm, struct pvperf_page *page)
+{
+	mutex_lock(&vm->lock);
+	page_put(vm, page);
+	mutex_unlock(&vm->lock);
 }
 
 int pvperf_page_copy_in(struct kvm *kvm, void *to, u64 gpa, u32 len)

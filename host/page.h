@@ -22,10 +22,10 @@ struct pvperf_page {
 
 /*
  * Pin the page of guest-physical @gpa, or take one more reference. In a vCPU's
- * thread, pvperf_vm.lock held. ERR_PTR(-KVM_E*) on failure.
+ * thread; takes pvperf_vm.lock. ERR_PTR(-KVM_E*) on failure.
  */
 struct pvperf_page *pvperf_page_get(struct pvperf_vm *vm, u64 gpa, u32 max);
-/* pvperf_vm.lock held; any process context. */
+/* Any process context; takes pvperf_vm.lock. */
 void pvperf_page_put(struct pvperf_vm *vm, struct pvperf_page *page);
 
 /* Copies within one page, in a vCPU's thread; 0 or -KVM_EFAULT. */

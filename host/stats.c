@@ -6,10 +6,8 @@
  */
 #include <linux/debugfs.h>
 #include <linux/seq_file.h>
-#include "event.h"
 #include "priority.h"
 #include "stats.h"
-#include "vcpu.h"
 #include "vm.h"
 
 static struct dentry *stats_dir;

@@ -12,7 +12,6 @@
 #include "page.h"
 #include "trace.h"
 #include "vcpu.h"
-#include "vm.h"
 
 static void vcpu_reset_work(struct work_struct *work)
 {
@@ -103,8 +102,6 @@ void pvperf_vcpu_leave(struct pvperf_vcpu *vcpu)
 
 static void vcpu_detach_page(struct pvperf_vcpu *vcpu, enum pvperf_end end)
 {
-	struct pvperf_vm *vm = vcpu->vm;
-
 	if (!vcpu->page)
 		return;
 	if (end == PVPERF_END_GONE)
@@ -114,21 +111,16 @@ static void vcpu_detach_page(struct pvperf_vcpu *vcpu, enum pvperf_end end)
 	 * An overflow handler that still has the old .head runs in the vCPU's
 	 * own thread: that is ours, or its events are closed by now.
 	 */
-	mutex_lock(&vm->lock);
-	pvperf_page_put(vm, vcpu->page);
-	mutex_unlock(&vm->lock);
+	pvperf_page_put(vcpu->vm, vcpu->page);
 	vcpu->page = NULL;
 }
 
 int pvperf_vcpu_attach(struct pvperf_vcpu *vcpu, u64 addr)
 {
-	struct pvperf_vm *vm = vcpu->vm;
 	struct guest_perf_page *head;
 	struct pvperf_page *page;
 
-	mutex_lock(&vm->lock);
-	page = pvperf_page_get(vm, addr, pvperf_policy.max_pages);
-	mutex_unlock(&vm->lock);
+	page = pvperf_page_get(vcpu->vm, addr, pvperf_policy.max_pages);
 	if (IS_ERR(page))
 		return PTR_ERR(page);
 	vcpu_detach_page(vcpu, PVPERF_END_CLOSE);
@@ -183,23 +175,4 @@ void pvperf_vcpu_reopen_all(struct pvperf_vm *vm)
 				pvperf_event_reopen(event);
 		mutex_unlock(&vcpu->lock);
 	}
-}
-
-void pvperf_vcpu_reset_seen(struct kvm_vcpu *kvcpu)
-{
-	struct pvperf_vcpu *vcpu;
-	struct pvperf_vm *vm;
-
-	rcu_read_lock();
-	vm = pvperf_vm_find(kvcpu->kvm);
-	vcpu = vm ? xa_load(&vm->vcpus, kvcpu->vcpu_idx) : NULL;
-	if (vcpu && vcpu->kvcpu == kvcpu) {
-		/*
-		 * From here on no overflow writes. Closing sleeps, so it is
-		 * left to a work, or to the vCPU's next call.
-		 */
-		WRITE_ONCE(vcpu->dead, true);
-		schedule_work(&vcpu->reset);
-	}
-	rcu_read_unlock();
 }

@@ -7,7 +7,7 @@
 #include <linux/sched.h>
 #include <linux/slab.h>
 #include "caps.h"
-#include "page.h"
+#include "reset.h"
 #include "vcpu.h"
 #include "vm.h"
 
@@ -60,6 +60,19 @@ struct pvperf_vm *pvperf_vm_get(struct kvm *kvm)
 	}
 	mutex_unlock(&vms_lock);
 	return vm;
+}
+
+void pvperf_vm_reset_seen(const struct kvm_vcpu *kvcpu)
+{
+	struct pvperf_vcpu *vcpu;
+	struct pvperf_vm *vm;
+
+	rcu_read_lock();
+	vm = pvperf_vm_find(kvcpu->kvm);
+	vcpu = vm ? xa_load(&vm->vcpus, kvcpu->vcpu_idx) : NULL;
+	if (vcpu && vcpu->kvcpu == kvcpu)
+		pvperf_reset_mark(vcpu);
+	rcu_read_unlock();
 }
 
 /* vms_lock held. */

@@ -10,11 +10,10 @@
 #include <linux/perf_event.h>
 #include <linux/sched/clock.h>
 #include <linux/smp.h>
-#include "event.h"
-#include "read.h"
-#include "vcpu.h"
+#include "ids.h"
+#include "sync.h"
 
-static u32 read_state(const struct pvperf_event *event)
+static u32 sync_state(const struct pvperf_event *event)
 {
 	if (!event->enabled)
 		return KVM_PERF_STATE_OFF;
@@ -30,14 +29,14 @@ static u32 read_state(const struct pvperf_event *event)
 	}
 }
 
-bool pvperf_read_failed(const struct pvperf_event *event)
+bool pvperf_sync_failed(const struct pvperf_event *event)
 {
 	return event->enabled && event->perf &&
 	       READ_ONCE(event->perf->state) == PERF_EVENT_STATE_ERROR;
 }
 
 /* The time of the call that is under way, which is good enough for all of it. */
-static u64 read_now(const struct pvperf_event *event)
+static u64 sync_now(const struct pvperf_event *event)
 {
 	struct pvperf_vcpu *vcpu = event->vcpu;
 
@@ -46,7 +45,7 @@ static u64 read_now(const struct pvperf_event *event)
 	return vcpu->clock;
 }
 
-u64 pvperf_read_clock(const struct pvperf_event *event)
+u64 pvperf_sync_ran(const struct pvperf_event *event)
 {
 	const struct task_struct *task = event->vcpu->task;
 	unsigned long flags;
@@ -64,16 +63,16 @@ u64 pvperf_read_clock(const struct pvperf_event *event)
  * perf stops the clocks of a pinned event that has found no counter, so that it
  * would look as if it had been there all the time. The thread's clock goes on.
  */
-static void read_book_failed(struct pvperf_event *event, u64 enabled)
+static void sync_book_failed(struct pvperf_event *event, u64 enabled)
 {
 	s64 passed, counted;
 
 	if (!event->perf || !event->perf->attr.pinned)
 		return;
-	passed = pvperf_read_clock(event) - event->ran;
+	passed = pvperf_sync_ran(event) - event->ran;
 	counted = event->base.time_enabled + enabled - event->sync.time_enabled;
 	event->ran += passed;
-	if (pvperf_read_failed(event) && passed > counted)
+	if (pvperf_sync_failed(event) && passed > counted)
 		event->base.time_enabled += passed - counted;
 }
 
@@ -81,18 +80,18 @@ static void read_book_failed(struct pvperf_event *event, u64 enabled)
  * IRQs off, as a software event's overflow may come between the reading and the
  * writing, and have written more: a count never goes back.
  */
-static __always_inline void read_tell(struct pvperf_event *event, u32 state, u64 count,
+static __always_inline void sync_tell(struct pvperf_event *event, u32 state, u64 count,
 				      u64 enabled, u64 running)
 {
 	event->sync.count = max(event->sync.count, event->base.count + count);
 	event->sync.time_enabled = event->base.time_enabled + enabled;
 	event->sync.time_running = event->base.time_running + running;
 	event->sync.state = state;
-	event->synced = read_now(event);
-	pvperf_event_tell(event);
+	event->synced = sync_now(event);
+	pvperf_sync_tell(event);
 }
 
-void pvperf_read_sync_as(struct pvperf_event *event, u32 state)
+void pvperf_sync_event_as(struct pvperf_event *event, u32 state)
 {
 	u64 count = 0, enabled = 0, running = 0;
 	struct perf_event *perf = event->perf;
@@ -105,8 +104,8 @@ void pvperf_read_sync_as(struct pvperf_event *event, u32 state)
 		count = perf_event_read_value(perf, &enabled, &running);
 		local_irq_save(flags);
 	}
-	read_book_failed(event, enabled);
-	read_tell(event, state, count, enabled, running);
+	sync_book_failed(event, enabled);
+	sync_tell(event, state, count, enabled, running);
 	local_irq_restore(flags);
 }
 
@@ -115,7 +114,7 @@ void pvperf_read_sync_as(struct pvperf_event *event, u32 state)
  * since .tstamp. If another's reading has found the context's time in this call,
  * there is nobody but the driver to ask.
  */
-static __always_inline bool read_quick(struct pvperf_event *event)
+static __always_inline bool sync_quick(struct pvperf_event *event)
 {
 	const struct pvperf_compat_now *now = &event->vcpu->now;
 	struct perf_event *perf = event->perf;
@@ -128,39 +127,39 @@ static __always_inline bool read_quick(struct pvperf_event *event)
 	if (passed < 0)
 		return false;
 	perf->pmu->read(perf);
-	read_tell(event, KVM_PERF_STATE_COUNTING, local64_read(&perf->count),
+	sync_tell(event, KVM_PERF_STATE_COUNTING, local64_read(&perf->count),
 		  perf->total_time_enabled + passed, perf->total_time_running + passed);
 	return true;
 }
 
-void pvperf_read_sync(struct pvperf_event *event)
+void pvperf_sync_event(struct pvperf_event *event)
 {
 	unsigned long flags;
 	bool done;
 
 	local_irq_save(flags);
-	done = read_quick(event);
+	done = sync_quick(event);
 	local_irq_restore(flags);
 	if (!done)
-		pvperf_read_sync_as(event, read_state(event));
+		pvperf_sync_event_as(event, sync_state(event));
 }
 
-void pvperf_read_revive(struct pvperf_event *event)
+void pvperf_sync_revive(struct pvperf_event *event)
 {
-	if (!pvperf_read_failed(event))
+	if (!pvperf_sync_failed(event))
 		return;
 	perf_event_enable(event->perf);
-	if (!pvperf_read_failed(event))
-		pvperf_read_sync(event);
+	if (!pvperf_sync_failed(event))
+		pvperf_sync_event(event);
 }
 
-void pvperf_read(struct pvperf_event *event)
+void pvperf_sync_read(struct pvperf_event *event)
 {
-	pvperf_read_sync(event);
-	pvperf_read_revive(event);
+	pvperf_sync_event(event);
+	pvperf_sync_revive(event);
 }
 
-int pvperf_read_many(struct pvperf_vcpu *vcpu, s32 id, u64 mask)
+int pvperf_sync_read_many(struct pvperf_vcpu *vcpu, s32 id, u64 mask)
 {
 	struct pvperf_event *event;
 	int ret = 0;
@@ -169,12 +168,12 @@ int pvperf_read_many(struct pvperf_vcpu *vcpu, s32 id, u64 mask)
 		return -KVM_ENOENT;
 	local_irq_disable();
 	for (; mask; mask &= mask - 1) {
-		event = pvperf_event_find(vcpu, (s32)((u32)id + __ffs64(mask)));
+		event = pvperf_ids_find(vcpu, (s32)((u32)id + __ffs64(mask)));
 		if (IS_ERR(event)) {
 			ret = ret ?: PTR_ERR(event);
-		} else if (!read_quick(event)) {
+		} else if (!sync_quick(event)) {
 			local_irq_enable();
-			pvperf_read(event);
+			pvperf_sync_read(event);
 			local_irq_disable();
 		}
 	}

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef _PVPERF_HOST_STATE_H
+#define _PVPERF_HOST_STATE_H
+
+/*
+ * The state of a VM, of its vCPUs and of their events: the structures that
+ * several units touch. Knows neither KVM nor perf.
+ *
+ * Locks, outermost first: vm.c's registry lock, pvperf_vcpu.lock, pvperf_vm.lock.
+ */
+
+#include <linux/irq_work.h>
+#include <linux/kvm_pvperf.h>
+#include <linux/list.h>
+#include <linux/mutex.h>
+#include <linux/rcupdate.h>
+#include <linux/types.h>
+#include <linux/workqueue.h>
+#include <linux/xarray.h>
+#include <pvperf/page.h>
+#include "../compat/count.h"
+
+struct kvm;
+struct kvm_vcpu;
+struct perf_event;
+struct pvperf_event;
+struct pvperf_page;
+struct task_struct;
+
+/* Why something ends, and so what may still be written to the guest. */
+enum pvperf_end {
+	PVPERF_END_CLOSE,	/* the guest said so: a last update */
+	PVPERF_END_GONE,	/* the module leaves: state GONE */
+	PVPERF_END_SILENT,	/* the memory may be another's: nothing */
+};
+
+/* Counters of what a VM did; each read and written without lock. */
+struct pvperf_stats {
+	atomic64_t calls;
+	atomic64_t ops;
+	atomic64_t refused;
+	atomic64_t overflows;
+	atomic64_t nmis;
+};
+
+/* A VM that has made a call. Looked up under RCU. */
+struct pvperf_vm {
+	struct hlist_node node;		/* registry, RCU */
+	struct kvm *kvm;		/* the key */
+	pid_t pid;
+	struct mutex lock;		/* pages and nr_pages */
+	struct xarray pages;		/* struct pvperf_page by gfn */
+	struct xarray vcpus;		/* struct pvperf_vcpu by index */
+	struct xarray ids;		/* struct pvperf_event by id */
+	u32 nr_pages;
+	bool lent;			/* the last answer was: PMU lent out */
+	u32 priority;			/* enum pvperf_priority; any time */
+	struct pvperf_stats stats;
+	struct rcu_head rcu;
+};
+
+/* A guest that numbers its events one after the other has each found at once. */
+#define PVPERF_VCPU_RECENT	64
+
+/*
+ * A vCPU that has made a call: its thread, its events, its page.
+ *
+ * The vCPU's own thread does everything, with .lock held; others (the ends of
+ * VMs, debugfs, another vCPU's RESET) take .lock, too. The overflow handler runs
+ * in that thread's NMI or interrupt and takes no lock: what it uses (.head, .nmis,
+ * .dead) is a word, or changes only while no event of the vCPU can overflow.
+ */
+struct pvperf_vcpu {
+	struct pvperf_vm *vm;
+	struct kvm_vcpu *kvcpu;
+	u32 index;
+	struct mutex lock;
+	struct task_struct *task;	/* the events' thread, referenced */
+	struct list_head events;
+	u32 nr_events;
+	struct pvperf_event *recent[PVPERF_VCPU_RECENT];	/* by id */
+	struct pvperf_page *page;	/* attached, or NULL */
+	struct guest_perf_page *head;	/* in .page */
+	u64 page_addr;			/* guest-physical */
+	struct pvperf_compat_now now;	/* of the call that is under way ... */
+	u64 clock;			/* ... and local_clock() then; 0: not looked yet */
+	u32 nmis;
+	unsigned long tick;		/* the overflow handler's own */
+	u32 in_tick;
+	bool dead;			/* reset: write nothing any more */
+	struct irq_work wake;
+	struct work_struct reset;
+	struct guest_perf_op batch[KVM_PERF_BATCH_MAX];
+};
+
+/* The guest's id and memory on one side, a perf_event of the thread on the other. */
+struct pvperf_event {
+	struct list_head node;		/* pvperf_vcpu.events */
+	struct pvperf_vcpu *vcpu;
+	s32 id;
+	bool full;			/* 64 bytes of memory, not 16 */
+	bool enabled;			/* by the guest */
+	bool raised;			/* .period is above the guest's wish */
+	struct guest_perf_attr attr;	/* our copy, checked */
+	struct perf_event *perf;	/* NULL: could not be made again */
+	struct pvperf_page *page;
+	struct guest_perf_event *shared;	/* in .page */
+	struct pvperf_event_sync sync;	/* what .shared was told last */
+	struct pvperf_event_sync base;	/* of earlier threads' perf_events */
+	u64 synced;			/* when, by local_clock() ... */
+	u64 ran;			/* ... and by the thread's own time */
+	u32 sequence;
+	/* the overflow handler's own: see overflow.c */
+	u64 period;
+	unsigned long tick;
+	u32 in_tick;
+	u32 stretch;			/* doublings of .period */
+	struct rcu_head rcu;
+};
+
+#endif /* _PVPERF_HOST_STATE_H */
