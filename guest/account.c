@@ -12,6 +12,7 @@
 #include <linux/math64.h>
 #include <linux/minmax.h>
 #include <linux/sched/clock.h>
+#include "../compat/core.h"
 #include "account.h"
 #include "state.h"
 #include "time.h"
@@ -47,8 +48,7 @@ void pvperf_account_lose_samples(struct perf_event *event, u32 n)
 {
 	if (!n)
 		return;
-	/* As core does: a child's go where its samples go. */
-	atomic64_add(n, &(event->parent ?: event)->lost_samples);
+	pvperf_core_lose_samples(event, n);
 	/* With a frequency the next sample stands for these, too. */
 	if (!pvperf_event_is_freq(event))
 		local64_sub(n * event->hw.sample_period,
@@ -218,7 +218,7 @@ static void pvperf_account_left(struct pvperf_cpu *cpu, struct pvperf_slot *slot
 	struct perf_event *event = slot->leaving;
 
 	/* As a rule nothing was lost; but a leader answers for its group. */
-	if (pvperf_event_of(event)->lost || !list_empty(&event->sibling_list))
+	if (pvperf_event_of(event)->lost || pvperf_core_in_group(event))
 		pvperf_time_take_lost(event);
 	/* Too late for a sample: registers and task may be another's by now. */
 	if (slot->key.sampling) {

@@ -6,6 +6,7 @@
  */
 #include <linux/hardirq.h>
 #include <linux/sched/clock.h>
+#include "../compat/core.h"
 #include "account.h"
 #include "batch.h"
 #include "caps.h"
@@ -96,7 +97,7 @@ void pvperf_event_stop(struct perf_event *event, int flags)
 static bool pvperf_event_excess(struct pvperf_cpu *cpu, struct perf_event *event)
 {
 	return pvperf_caps.counters && pvperf_event_of(event)->hardware &&
-	       event->pmu->task_ctx_nr == perf_hw_context &&
+	       pvperf_core_rotates(event) &&
 	       cpu->counters.used >= pvperf_caps.counters;
 }
 
@@ -106,7 +107,7 @@ static void pvperf_event_arrive(struct pvperf_cpu *cpu, struct perf_event *event
 {
 	struct pvperf_slot *slot = &cpu->slot[s];
 
-	p->added = event->tstamp;
+	p->added = pvperf_core_tstamp(event);
 	p->lost = p->taken = p->shown = 0;
 	p->ran = p->frozen = false;
 	p->served = PVPERF_NOT_WANTED;
@@ -181,8 +182,7 @@ int pvperf_event_add(struct perf_event *event, int flags)
 		pvperf_event_start_here(cpu, event, p, PERF_EF_RELOAD);
 	else if (s >= 0)
 		set_bit(s, &cpu->set.dirty);
-	if (rcu_access_pointer(event->rb))
-		perf_event_update_userpage(event);
+	pvperf_core_update_userpage(event);
 	return 0;
 }
 

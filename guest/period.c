@@ -9,6 +9,7 @@
 #include <linux/math64.h>
 #include <linux/minmax.h>
 #include <linux/sched/clock.h>
+#include "../compat/core.h"
 #include "caps.h"
 #include "hypercall.h"
 #include "link.h"
@@ -83,21 +84,18 @@ void pvperf_period_listen(struct pvperf_cpu *cpu, struct perf_event *event)
 }
 
 /*
- * In each tick core stops an event with a frequency, and takes what it has
- * counted since .freq_count_stamp for what it counts in a tick. Ours is the
- * count of some time since some other time, so the stamp is set for core to
- * find what a tick's would have been.
+ * What the event counts in a tick, by what it has counted since the last look; 0 if
+ * that doesn't say. @p->tuned turns true with the first number.
  */
-void pvperf_period_pace(struct perf_event *event, const struct guest_perf_event *ev)
+static u64 pvperf_period_tick(struct perf_event *event, struct pvperf_event *p,
+			      const struct guest_perf_event *ev)
 {
-	struct pvperf_event *p = pvperf_event_of(event);
 	u64 count = local64_read(&event->hw.prev_count);
 	u64 counted = count - p->paced, time = p->heard - p->paced_at;
 	u64 running = READ_ONCE(ev->time_running);
 
-	event->hw.freq_count_stamp = local64_read(&event->count);
 	if (!counted)
-		return;
+		return 0;
 	/* Without what the host had no counter for. An overflow doesn't tell. */
 	if (p->synced) {
 		time = min(time, running - p->paced_running);
@@ -106,11 +104,21 @@ void pvperf_period_pace(struct perf_event *event, const struct guest_perf_event 
 	p->paced = count;
 	p->paced_at = p->heard;
 	if (counted >= PVPERF_COUNTED_MAX || time < NSEC_PER_USEC)
-		return;
-	event->hw.freq_count_stamp -= mul_u64_u64_div_u64(counted, TICK_NSEC, time);
+		return 0;
 	if (!p->tuned)
 		event->hw.sample_period =
 			max(div64_u64(mul_u64_u64_div_u64(counted, NSEC_PER_SEC, time),
 				      event->attr.sample_freq), 1ULL);
 	p->tuned = true;
+	return mul_u64_u64_div_u64(counted, TICK_NSEC, time);
+}
+
+/*
+ * In each tick core stops an event with a frequency, and wants to know what it has
+ * counted in that tick. Ours is the count of some time since some other time, so
+ * core is shown what a tick's would have been.
+ */
+void pvperf_period_pace(struct perf_event *event, const struct guest_perf_event *ev)
+{
+	pvperf_core_show_tick(event, pvperf_period_tick(event, pvperf_event_of(event), ev));
 }

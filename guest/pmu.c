@@ -13,6 +13,7 @@
 #include <linux/slab.h>
 #include <asm/cpufeature.h>
 #include <asm/tsc.h>
+#include "../compat/core.h"
 #include "../compat/perf.h"
 #include "batch.h"
 #include "caps.h"
@@ -195,7 +196,7 @@ static int pvperf_pmu_check_group(struct perf_event *event)
 	struct perf_event *leader = event->group_leader, *sibling;
 	int n = 1;
 
-	if (leader == event || event->pmu->task_ctx_nr != perf_hw_context ||
+	if (leader == event || !pvperf_core_rotates(event) ||
 	    !pvperf_caps.counters)
 		return 0;
 	n += pvperf_pmu_is_hardware(leader);
@@ -219,14 +220,12 @@ static int pvperf_pmu_check_period(struct perf_event *event, u64 period)
 
 static void pvperf_pmu_first_period(struct perf_event *event)
 {
-	struct hw_perf_event *hw = &event->hw;
-
 	if (pvperf_event_is_freq(event))
-		hw->sample_period = max(pvperf_period_min(event),
-					1000ULL * tsc_khz / PVPERF_PMU_FIRST /
-					event->attr.sample_freq);
-	hw->last_period = hw->sample_period;
-	local64_set(&hw->period_left, 0);
+		event->hw.sample_period =
+			max(pvperf_period_min(event),
+			    1000ULL * tsc_khz / PVPERF_PMU_FIRST /
+			    event->attr.sample_freq);
+	pvperf_core_first_period(event);
 }
 
 /* The answers that bare metal has, too; what may change later is no reason. */

@@ -7,6 +7,7 @@
  */
 #include <linux/hardirq.h>
 #include <linux/sched/clock.h>
+#include "../compat/core.h"
 #include "account.h"
 #include "batch.h"
 #include "hypercall.h"
@@ -106,7 +107,7 @@ void pvperf_read(struct perf_event *event)
 		pvperf_read_nmi(cpu, event);
 		return;
 	}
-	if (!event->ctx->task && !(cpu->txn.flags & PERF_PMU_TXN_READ)) {
+	if (pvperf_core_is_cpu_event(event) && !(cpu->txn.flags & PERF_PMU_TXN_READ)) {
 		pvperf_read_cpu(cpu, event, slot - cpu->slot);
 		return;
 	}

@@ -7,6 +7,7 @@
  */
 #include <linux/math64.h>
 #include <linux/sched/task_stack.h>
+#include "../compat/core.h"
 #include "../compat/perf.h"
 #include "account.h"
 #include "event.h"
@@ -62,9 +63,6 @@ static int pvperf_sample_write_nmi(struct perf_event *event, u64 period,
 	return pvperf_compat_overflow_nmi(event, &data, regs);
 }
 
-/* Core's word for an event that it has throttled until the next tick. */
-#define PVPERF_THROTTLED	(~0ULL)
-
 /*
  * The host has made the periods longer, as they were too short for it. Who reads
  * the samples is to know, by core's THROTTLE record: so core is made to believe,
@@ -77,27 +75,24 @@ static int pvperf_sample_throttled_nmi(struct pvperf_cpu *cpu,
 				       struct pt_regs *regs)
 {
 	struct pvperf_event *p = pvperf_event_of(event);
-	struct hw_perf_event *hw = &event->hw;
 	int halt;
 
-	if (hw->interrupts != PVPERF_THROTTLED) {
-		p->interrupts = hw->interrupts + 1;
-		hw->interrupts = PVPERF_THROTTLED - 1;
+	if (!pvperf_core_is_throttled(event)) {
+		p->interrupts = pvperf_core_throttle_next(event);
 		cpu->hiding_throttle = true;
 		pvperf_sample_write_nmi(event, period, regs);
 		cpu->hiding_throttle = false;
 		return 0;
 	}
-	hw->interrupts = p->interrupts;
+	pvperf_core_throttle_lift(event, p->interrupts);
 	halt = pvperf_sample_write_nmi(event, period, regs);
-	p->interrupts = hw->interrupts;
-	hw->interrupts = PVPERF_THROTTLED;
+	p->interrupts = pvperf_core_throttle_back(event);
 	return halt;
 }
 
 /*
  * Core computes the next period of an event with a frequency from the time
- * between two calls and .last_period. So of overflows that come together only
+ * between two calls and the count in it. So of overflows that come together only
  * the last is let do so, with all of their count; a stamp in the future makes
  * core skip that for the others. Returns how many were made.
  */
@@ -106,15 +101,17 @@ static u32 pvperf_sample_all_nmi(struct pvperf_cpu *cpu, struct perf_event *even
 {
 	u64 since = max_t(s64, local64_read(&pvperf_event_of(event)->since), 1);
 	u64 period = pvperf_sample_period_nmi(event, since, n, stretched);
-	u64 stamp = event->hw.freq_time_stamp;
+	u64 last = pvperf_event_is_freq(event) ? since : period;
+	u64 stamp = pvperf_core_overflow_stamp(event);
 	u32 made = 0;
 	int halt;
 
 	do {
 		made++;
-		event->hw.freq_time_stamp = made < n ? S64_MAX : stamp;
-		event->hw.last_period = made < n || !pvperf_event_is_freq(event) ?
-					period : since;
+		if (made < n)
+			pvperf_core_overflow_prepare(event, PVPERF_CORE_AHEAD, period);
+		else
+			pvperf_core_overflow_prepare(event, stamp, last);
 		halt = stretched ?
 		       pvperf_sample_throttled_nmi(cpu, event, period, regs) :
 		       pvperf_sample_write_nmi(event, period, regs);

@@ -81,7 +81,7 @@ struct pvperf_event {
 	u64 interrupts;		/* core's, while it believes to have throttled */
 	bool tuned;		/* the period of a frequency is more than a guess */
 
-	u64 added;		/* event->tstamp when it came here */
+	u64 added;		/* core's time stamp when it came here */
 	u64 clock;		/* local_clock() when .served began */
 	u64 enabled;		/* the host's times then */
 	u64 running;

@@ -9,6 +9,7 @@
 #include <linux/minmax.h>
 #include <linux/sched/clock.h>
 #include <pvperf/page.h>
+#include "../compat/core.h"
 #include "state.h"
 #include "time.h"
 
@@ -51,15 +52,14 @@ void pvperf_time_book(struct pvperf_event *p, const struct guest_perf_event *ev,
 }
 
 /*
- * Of the time here, as core has it: event->tstamp is how far core has added its
- * time up, and unlike the sums it stays with the event when core swaps those of
- * two clones (inherit_stat). An event that never ran has lost all, exactly, as
+ * Of the time here, as core has it, which stays with the event when core swaps the
+ * sums of two clones. An event that never ran has lost all, exactly, as
  * perf tells that case from 0 %.
  */
 static u64 pvperf_time_lost_here(const struct perf_event *event)
 {
 	const struct pvperf_event *p = pvperf_event_of(event);
-	u64 here = event->tstamp - p->added;
+	u64 here = pvperf_core_tstamp(event) - p->added;
 
 	if (!p->ran)
 		return p->lost ? here : 0;
@@ -78,7 +78,7 @@ static u64 pvperf_time_lost_group(struct perf_event *event)
 	u64 lost = pvperf_time_lost_here(event);
 	struct perf_event *sibling;
 
-	if (event->group_leader != event)
+	if (!pvperf_core_is_leader(event))
 		return lost;
 	for_each_sibling_event(sibling, event)
 		if (pvperf_event_is(sibling) && pvperf_event_of(sibling)->added ==
@@ -94,12 +94,11 @@ static u64 pvperf_time_lost_group(struct perf_event *event)
 void pvperf_time_take_lost(struct perf_event *event)
 {
 	struct pvperf_event *p = pvperf_event_of(event);
-	u64 here = event->tstamp - p->added;
+	u64 here = pvperf_core_tstamp(event) - p->added;
 	u64 lost = min(pvperf_time_lost_group(event), here - p->shown);
 
 	if (lost > p->taken) {
-		event->total_time_running -= min(lost - p->taken,
-						 event->total_time_running);
+		pvperf_core_take_running(event, lost - p->taken);
 		p->taken = lost;
 	}
 	p->shown = here - p->taken;
