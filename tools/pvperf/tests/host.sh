@@ -1,6 +1,6 @@
+# shellcheck shell=bash
 # SPDX-License-Identifier: GPL-2.0
 # A host with one thing wrong. See check for what look wants.
-# shellcheck disable=SC2016
 
 look host-fits machine_host : module ok 0 'pvperf_host 0.1 is loaded'
 look host-kernel-old machine_host 'put proc/sys/kernel/osrelease 5.10.0-1-amd64' \

@@ -1,3 +1,4 @@
+# shellcheck shell=bash disable=SC2154 # `check` sets program, here and work
 # SPDX-License-Identifier: GPL-2.0
 # pvperf list, of files as host/stats.c writes them.
 

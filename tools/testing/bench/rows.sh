@@ -1,5 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=dash # which has local, as busybox, the sh of the guest
 # rows.sh one|four SYSTEM REPEATS [ROW...]: in the guest, does each row's work and leaves
 # marks around it, as "QM ROW.N.REPEAT.a" and ".b": N is how much work it is (round
 # trips, seconds), so that the part that is always the same can be taken off.

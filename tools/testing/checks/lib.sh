@@ -1,3 +1,4 @@
+# shellcheck shell=sh disable=SC2034 # the scripts that source this use its variables
 # SPDX-License-Identifier: GPL-2.0
 # Sourced by the checks. A check looks at the tree in $1 (default: this one),
 # prints a line for each thing that it looked at, and fails if one is not right.

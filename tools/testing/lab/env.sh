@@ -1,3 +1,4 @@
+# shellcheck shell=bash disable=SC2034 # the scripts that source this use its variables
 # SPDX-License-Identifier: GPL-2.0
 # Where things lie, which kernels there are, and how the lab speaks: sourced by
 # every shell script here. It makes nothing and needs nothing installed.
@@ -19,7 +20,7 @@ kernel_names() { awk '!/^#/ && NF { print $1 }' "$LAB/kernels"; }
 kernel_suite() {
 	local s
 	s=$(awk -v k="$1" '!/^#/ && $1 == k { print $2 }' "$LAB/kernels")
-	[ -n "$s" ] || die "no kernel '$1' in tools/testing/lab/kernels; there are:" $(kernel_names)
+	[ -n "$s" ] || die "no kernel '$1' in tools/testing/lab/kernels; there are: $(kernel_names | xargs)"
 	echo "$s"
 }
 

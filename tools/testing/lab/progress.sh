@@ -1,3 +1,4 @@
+# shellcheck shell=bash
 # SPDX-License-Identifier: GPL-2.0
 # How setup runs its steps, and shows them: sourced, after env.sh. A step runs in the
 # background with its output in a log; it starts when the steps that it needs are done.
@@ -72,7 +73,7 @@ step_made() { [ "$1" = - ] || [ -e "$1" ]; } # FILE
 step_failed() { # NAME
 	line_clear
 	tail -n 25 "$TOP/$(step_log "$1")" >&2
-	# shellcheck disable=SC2046
+	# shellcheck disable=SC2046 # a word for each job
 	kill $(jobs -p) 2> /dev/null || true
 	die "$1: failed, see above and $(step_log "$1");" \
 	    "run the same again once the cause is gone"
@@ -92,7 +93,7 @@ line_draw() {
 }
 
 line_text() {
-	local name now= then=
+	local name now='' then=''
 	for name in "${plan[@]}"; do
 		if [ -n "${step_pid[$name]}" ]; then
 			now="$now; $name $(step_at "$name")"

@@ -1,3 +1,4 @@
+# shellcheck shell=sh
 # SPDX-License-Identifier: GPL-2.0
 # Sourced by the shell tests: TAP lines, and the few things that all of them do.
 # A test ends with tap_end.

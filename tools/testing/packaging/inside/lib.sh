@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-# shellcheck shell=bash disable=SC2034
+# shellcheck shell=bash disable=SC2034 # the scripts that source this use its variables
 # Sourced by what runs in a copy of a root. Results go to stdout, all else to a
 # log (stderr). The tree is copied, so that what is built stays here.
 
