@@ -8,7 +8,7 @@ LAB := tools/testing/lab
 help:
 	@echo 'make setup      what the lab needs, once: QEMU with a PMU, Debian roots'
 	@echo 'make modules    both modules, for every kernel in $(LAB)/kernels'
-	@echo 'make demo       see it work: an emulated host, a guest, plain perf (a minute; 4 the first time)'
+	@echo 'make demo       see it work: an emulated host, a guest, plain perf'
 	@echo 'make check      everything that has to pass; ends in "N passed, N failed, N skipped"'
 	@echo 'make check-all  the same, and each kernel with 6.12 as host and guest'
 	@echo 'make checks     the checks of the source (tools/testing/checks)'

@@ -62,9 +62,9 @@ def join(parts):
 
 def first_names(block):
     """The names that entries begin with: `a`, `b` in a table's first column or in a list,
-    or, where there is none, the first words of indented lines."""
+    or, where Markdown has none, the first words of indented lines."""
     starts = [re.match(r'(?:\| *|\* +)?((?:``?[^`]+``?(?:, *)?)+)', line) for line in block.body]
-    if any(starts):
+    if any(starts) or block.path.suffix != '.md':
         return [name for m in starts if m for name in re.findall(r'``?([^`]+)``?', m[1])]
     return [line.split()[0] for line in block.body if re.match(r' {4,}\S', line)]
 

@@ -74,6 +74,12 @@ def units(top, folder):
     return {f'{b}.[ch]' for b in both} | {n for n in names if n[:-2] not in both}
 
 
+def overflow_limits(top):
+    """How many overflows a second the host lets pass, as the documents write a number."""
+    source = read(top, 'host/overflow.c')
+    return {f'{int(value):,}' for value in re.findall(r'^#define (?:EVENT|VCPU)_MAX\s+(\d+)', source, re.M)}
+
+
 def rooms(top):
     return {f'{name}/' for name in ('host', 'guest', 'compat')} | \
         set.union(*(units(top, name) for name in ('host', 'guest', 'compat')))
@@ -90,7 +96,7 @@ def kernels(top):
 
 KINDS = {
     'parameters': parameters, 'trace events': trace_events, 'debugfs files': debugfs,
-    'hooked functions': hooks, 'selftests': tests, 'checks': checks, 'lab scripts': lab,
+    'hooked functions': hooks, 'overflow limits': overflow_limits, 'selftests': tests, 'checks': checks, 'lab scripts': lab,
     'make targets': targets, 'rooms': rooms, 'documents': documents, 'kernels': kernels,
 }
 
