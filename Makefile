@@ -17,6 +17,7 @@ help:
 	@echo 'make packaging  pvperf, DKMS and the Debian packages, in every suite (tools/testing/packaging)'
 	@echo 'make bench      what counting costs, in instructions, and what KVM vPMUs cost'
 	@echo 'make accuracy   counts in a guest against the host and KVM vPMU; Documentation/accuracy.md'
+	@echo 'make docs       the manual, as HTML in build/docs'
 	@echo 'make silicon    on a machine with svm or vmx and a PMU: test and time it there; build/silicon/'
 	@echo 'make clean      remove what was built, but not QEMU and the roots'
 	@echo 'make distclean  remove build/'
@@ -50,16 +51,19 @@ accuracy:
 bench:
 	@tools/testing/bench/bench --write
 
+docs:
+	@tools/documents/manual
+
 silicon:
 	@command -v python3 > /dev/null || { echo 'silicon: apt-get install python3, then again' >&2; exit 2; }
 	@tools/testing/silicon/silicon $(SILICON)
 
 clean:
-	@rm -rf build/bench build/modules build/logs build/tmp build/selftests build/unit build/packaging build/pvperf build/silicon build/silicon-lab
+	@rm -rf build/bench build/modules build/logs build/tmp build/selftests build/unit build/packaging build/pvperf build/silicon build/silicon-lab build/docs
 	@for r in build/roots/*/src; do rm -rf "$$r"; done
 	@if [ -e tools/testing/unit/Makefile ]; then $(MAKE) -s -C tools/testing/unit clean; fi
 
 distclean: clean
 	@rm -rf build
 
-.PHONY: help setup modules demo check check-all checks unit selftests packaging accuracy bench silicon clean distclean
+.PHONY: help setup modules demo check check-all checks unit selftests packaging accuracy bench docs silicon clean distclean
