@@ -15,6 +15,10 @@
 #include <linux/list.h>
 #include <linux/minmax.h>
 #include <linux/perf_event.h>
+#include <linux/sched.h>
+#include <linux/sched/clock.h>
+#include <linux/smp.h>
+#include "count.h"
 
 /* ------------------------------------------------------------------- guest */
 
@@ -176,5 +180,124 @@ static inline u64 pvperf_core_throttle_back(struct perf_event *event)
 }
 
 /* -------------------------------------------------------------------- host */
+
+/*
+ * A pinned event that found no counter: merge_sched_in() puts it in ERROR, where
+ * __perf_update_times() stops both of its clocks. It stays there until somebody
+ * enables it again. Any context.
+ */
+static inline bool pvperf_core_failed(const struct perf_event *perf)
+{
+	return READ_ONCE(perf->state) == PERF_EVENT_STATE_ERROR;
+}
+
+/* _perf_event_enable() takes an event out of ERROR before it enables it. */
+static inline void pvperf_core_retry(struct perf_event *perf)
+{
+	perf_event_enable(perf);
+}
+
+/*
+ * How long @task has run: update_curr() of kernel/sched/fair.c adds the time since
+ * .exec_start to .sum_exec_runtime and sets .exec_start to now. Of another task
+ * the answer is as old as its last tick. Interrupts off, for the current task.
+ */
+static inline u64 pvperf_core_ran(const struct task_struct *task)
+{
+	u64 ran = task->se.sum_exec_runtime;
+
+	if (task == current)
+		ran += local_clock() - task->se.exec_start;
+	return ran;
+}
+
+/*
+ * The clock of the context of @perf, which is on: perf_event_read_local() has
+ * just returned @enabled, and __perf_update_times() made that of the total by
+ * adding the context's time since .tstamp.
+ */
+static inline void pvperf_core_now(struct pvperf_compat_now *now,
+				   const struct perf_event *perf, u64 enabled)
+{
+	now->ctx = perf->ctx;
+	now->time = enabled - perf->total_time_enabled + perf->tstamp;
+}
+
+/*
+ * perf_event_read_local() without its checks and without reading the clock, for
+ * an event of the current task in the context of @now: false if only core can
+ * answer. event_sched_in() sets ACTIVE, .oncpu and .tstamp; an event that is
+ * ACTIVE on this CPU stays so while interrupts are off, and pmu->read() brings
+ * .count up to date. A pinned event may be in ERROR, see pvperf_core_failed().
+ */
+static __always_inline bool pvperf_core_read(struct perf_event *perf,
+					     const struct pvperf_compat_now *now,
+					     u64 *count, u64 *enabled, u64 *running)
+{
+	s64 passed;
+
+	if (perf->state != PERF_EVENT_STATE_ACTIVE || perf->ctx != now->ctx ||
+	    READ_ONCE(perf->oncpu) != smp_processor_id() || perf->attr.pinned)
+		return false;
+	passed = now->time - perf->tstamp;
+	if (passed < 0)
+		return false;
+	perf->pmu->read(perf);
+	*count = local64_read(&perf->count);
+	*enabled = perf->total_time_enabled + passed;
+	*running = perf->total_time_running + passed;
+	return true;
+}
+
+/*
+ * Sets the period of a perf_event that is off, and what is left of the first
+ * one. x86_perf_event_set_period() of arch/x86/events/core.c and
+ * perf_swevent_set_period() start from .period_left, and take .sample_period
+ * when that is used up. Nobody else writes to them while the event is off.
+ */
+static inline void pvperf_core_arm(struct perf_event *perf, u64 period, u64 left)
+{
+	perf->hw.sample_period = period;
+	perf->hw.last_period = period;
+	local64_set(&perf->hw.period_left, left);
+}
+
+/*
+ * What is left of the period of a hardware event that was disabled:
+ * x86_perf_event_update() takes off what was counted. 0 or less: all of it.
+ */
+static inline s64 pvperf_core_left(const struct perf_event *perf)
+{
+	return local64_read(&perf->hw.period_left);
+}
+
+/*
+ * In the overflow handler: the count. The driver has updated it before it calls
+ * perf_event_overflow(): x86_pmu_handle_irq(), amd_pmu_v2_handle_irq().
+ */
+static inline u64 pvperf_core_count_nmi(const struct perf_event *perf)
+{
+	return local64_read(&perf->count);
+}
+
+/*
+ * In the overflow handler: the period after the next one. The drivers have armed
+ * the next one before they call perf_event_overflow().
+ */
+static inline void pvperf_core_next_period_nmi(struct perf_event *perf, u64 period)
+{
+	perf->hw.sample_period = period;
+}
+
+/*
+ * In the overflow handler: keeps core from throttling the event, unless it has
+ * just done so: the throttle above would stop it for the rest of the tick. What
+ * core has throttled keeps MAX_INTERRUPTS, or nobody would start it again.
+ */
+static inline void pvperf_core_no_throttle_nmi(struct perf_event *perf)
+{
+	if (!pvperf_core_is_throttled(perf))
+		perf->hw.interrupts = 0;
+}
 
 #endif /* _PVPERF_COMPAT_CORE_H */

@@ -10,6 +10,7 @@
 #include <linux/perf_event.h>
 #include <linux/sched.h>
 #include <linux/static_call.h>
+#include "core.h"
 #include "count.h"
 #include "symbol.h"
 
@@ -36,9 +37,7 @@ int pvperf_compat_count(struct perf_event *event, struct pvperf_compat_now *now,
 {
 	int err = static_call(pvperf_read_local)(event, count, enabled, running);
 
-	if (!err && event->state == PERF_EVENT_STATE_ACTIVE) {
-		now->ctx = event->ctx;
-		now->time = *enabled - event->total_time_enabled + event->tstamp;
-	}
+	if (!err && event->state == PERF_EVENT_STATE_ACTIVE)
+		pvperf_core_now(now, event, *enabled);
 	return err;
 }

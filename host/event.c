@@ -9,6 +9,7 @@
 #include <linux/perf_event.h>
 #include <linux/sched/clock.h>
 #include <linux/slab.h>
+#include "../compat/core.h"
 #include "caps.h"
 #include "event.h"
 #include "ids.h"
@@ -223,7 +224,7 @@ static u64 event_stop(struct pvperf_event *event)
 	perf_event_disable(event->perf);
 	if (event->attr.type == PERF_TYPE_SOFTWARE)
 		return 0;
-	left = local64_read(&event->perf->hw.period_left);
+	left = pvperf_core_left(event->perf);
 	return left > 0 && left < event->period ? left : 0;
 }
 

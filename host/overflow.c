@@ -10,6 +10,7 @@
  */
 #include <linux/jiffies.h>
 #include <linux/perf_event.h>
+#include "../compat/core.h"
 #include "caps.h"
 #include "inject.h"
 #include "overflow.h"
@@ -79,7 +80,6 @@ static void overflow_pace(struct pvperf_event *event)
 
 void pvperf_overflow_arm(struct pvperf_event *event, u64 left)
 {
-	struct hw_perf_event *hw = &event->perf->hw;
 	u64 period;
 
 	if (!event->attr.sample_period)
@@ -88,10 +88,7 @@ void pvperf_overflow_arm(struct pvperf_event *event, u64 left)
 	period = overflow_period(event);
 	if (!left || left > period)
 		left = period;
-	/* The perf_event is off, so these are nobody else's. */
-	hw->sample_period = period;
-	hw->last_period = period;
-	local64_set(&hw->period_left, left);
+	pvperf_core_arm(event->perf, period, left);
 }
 
 /* Interrupts off, as a timer's overflow may come on top of another's. */
@@ -122,22 +119,21 @@ void pvperf_overflow_nmi(struct perf_event *perf, struct perf_sample_data *data,
 	struct pvperf_vcpu *vcpu = event->vcpu;
 	struct pvperf_vm *vm = vcpu->vm;
 	unsigned long flags;
+	u64 period;
 
 	if (!pvperf_reset_alive_nmi(vcpu))
 		return;
 	local_irq_save(flags);
 	overflow_pace(event);
-	/* perf has armed the next period already: this is for the one after */
-	perf->hw.sample_period = overflow_period(event);
-	/* Not for perf to stop, unless it has done so just now. */
-	if (perf->hw.interrupts != ~0ULL)
-		perf->hw.interrupts = 0;
-	overflow_tell(event, local64_read(&perf->count));
+	period = overflow_period(event);
+	pvperf_core_next_period_nmi(perf, period);
+	pvperf_core_no_throttle_nmi(perf);
+	overflow_tell(event, pvperf_core_count_nmi(perf));
 	local_irq_restore(flags);
 
 	atomic64_inc(&vm->stats.overflows);
 	trace_pvperf_overflow(vm->pid, vcpu->index, event->id, event->sync.count,
-			      perf->hw.sample_period);
+			      period);
 	atomic64_inc(&vm->stats.nmis);
 	trace_pvperf_inject(vm->pid, vcpu->index, vcpu->nmis);
 	pvperf_inject_nmi(vcpu);

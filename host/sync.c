@@ -9,7 +9,7 @@
 #include <linux/err.h>
 #include <linux/perf_event.h>
 #include <linux/sched/clock.h>
-#include <linux/smp.h>
+#include "../compat/core.h"
 #include "ids.h"
 #include "sync.h"
 
@@ -31,8 +31,7 @@ static u32 sync_state(const struct pvperf_event *event)
 
 bool pvperf_sync_failed(const struct pvperf_event *event)
 {
-	return event->enabled && event->perf &&
-	       READ_ONCE(event->perf->state) == PERF_EVENT_STATE_ERROR;
+	return event->enabled && event->perf && pvperf_core_failed(event->perf);
 }
 
 /* The time of the call that is under way, which is good enough for all of it. */
@@ -47,14 +46,11 @@ static u64 sync_now(const struct pvperf_event *event)
 
 u64 pvperf_sync_ran(const struct pvperf_event *event)
 {
-	const struct task_struct *task = event->vcpu->task;
 	unsigned long flags;
 	u64 ran;
 
 	local_irq_save(flags);
-	ran = task->se.sum_exec_runtime;
-	if (task == current)
-		ran += local_clock() - task->se.exec_start;
+	ran = pvperf_core_ran(event->vcpu->task);
 	local_irq_restore(flags);
 	return ran;
 }
@@ -110,25 +106,17 @@ void pvperf_sync_event_as(struct pvperf_event *event, u32 state)
 }
 
 /*
- * IRQs off. An event that is on here is in its own thread, stays on, and has been so
- * since .tstamp. If another's reading has found the context's time in this call,
- * there is nobody but the driver to ask.
+ * IRQs off. If the reading of another event has found the context's time in this
+ * call, there is nobody but the driver to ask for an event that is on.
  */
 static __always_inline bool sync_quick(struct pvperf_event *event)
 {
-	const struct pvperf_compat_now *now = &event->vcpu->now;
-	struct perf_event *perf = event->perf;
-	s64 passed;
+	u64 count, enabled, running;
 
-	if (!perf || perf->state != PERF_EVENT_STATE_ACTIVE || perf->ctx != now->ctx ||
-	    READ_ONCE(perf->oncpu) != smp_processor_id() || perf->attr.pinned)
+	if (!event->perf || !pvperf_core_read(event->perf, &event->vcpu->now, &count,
+					      &enabled, &running))
 		return false;
-	passed = now->time - perf->tstamp;
-	if (passed < 0)
-		return false;
-	perf->pmu->read(perf);
-	sync_tell(event, KVM_PERF_STATE_COUNTING, local64_read(&perf->count),
-		  perf->total_time_enabled + passed, perf->total_time_running + passed);
+	sync_tell(event, KVM_PERF_STATE_COUNTING, count, enabled, running);
 	return true;
 }
 
@@ -148,7 +136,7 @@ void pvperf_sync_revive(struct pvperf_event *event)
 {
 	if (!pvperf_sync_failed(event))
 		return;
-	perf_event_enable(event->perf);
+	pvperf_core_retry(event->perf);
 	if (!pvperf_sync_failed(event))
 		pvperf_sync_event(event);
 }
