@@ -6,7 +6,6 @@ Each function takes the top of a tree and returns a set of names, those of one k
 
 import os
 import re
-import subprocess
 
 
 def read(top, *path):
