@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * pvperf check: which side is this, and does everything fit? Runs the conditions
- * of a side one by one, and prints what they found.
+ * pvperf check: find out which side this machine is, test each condition of that
+ * side, and print the findings.
  */
 #include <json-c/json.h>
 #include <stdio.h>
@@ -50,9 +50,10 @@ static void report_print(const struct report *r)
 		printf("%d %s\n", r->problems,
 		       r->problems == 1 ? "problem" : "problems");
 	else if (r->unknown)
-		printf("no problem, but %d unknown\n", r->unknown);
+		printf("no problem found, %d %s unknown\n", r->unknown,
+		       r->unknown == 1 ? "condition" : "conditions");
 	else
-		printf("everything fits\n");
+		printf("no problem found\n");
 }
 
 static struct json_object *report_json(const struct report *r)
@@ -95,7 +96,7 @@ static void reports_json(const struct report *r, int n, bool fits)
 	json_object_put(all);
 }
 
-/* A VM is a guest; one that could have VMs of its own is a host as well. */
+/* A VM is a guest; a VM that runs KVM itself is a host as well. */
 static void sides_find(bool *host, bool *guest)
 {
 	bool kvm = root_exists("/dev/kvm") || module_there("kvm");

@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-/* What main.c can be told to do; each returns the status to exit with. */
+/* The commands. Each returns the exit status. */
 
 enum {
 	EXIT_FITS = 0,
@@ -14,7 +14,7 @@ enum {
 
 struct options {
 	bool json;
-	bool host, guest;	/* check: these sides only; neither: by looking */
+	bool host, guest;	/* sides to check; neither: find out which */
 };
 
 int command_check(const struct options *options);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * CPUID: the instruction, or for tests the file "cpuid" below $PVPERF_ROOT, a
- * line a leaf: leaf eax ebx ecx edx, all hexadecimal.
+ * CPUID: the instruction, or for tests the file "cpuid" below $PVPERF_ROOT, with a
+ * line for each leaf: leaf eax ebx ecx edx, all hexadecimal.
  */
 #include <cpuid.h>
 #include <stdio.h>
@@ -11,7 +11,7 @@
 
 #define KVM_SIGNATURE	"KVMKVMKVM\0\0\0"
 
-static struct cpuid cpuid_told(uint32_t leaf)
+static struct cpuid cpuid_from_file(uint32_t leaf)
 {
 	struct cpuid r, none = { 0 };
 	FILE *f = root_open("/cpuid");
@@ -35,8 +35,8 @@ struct cpuid cpuid(uint32_t leaf)
 	struct cpuid r = { 0 };
 
 	if (root_prefix())
-		return cpuid_told(leaf);
-	/* Intel's answer to a leaf that it lacks is that of its highest. */
+		return cpuid_from_file(leaf);
+	/* For a leaf that it lacks, an Intel CPU returns its highest basic leaf. */
 	if (leaf >> 28 != 4 && leaf > (uint32_t)__get_cpuid_max(leaf & 1u << 31, NULL))
 		return r;
 	__cpuid_count(leaf, 0, r.eax, r.ebx, r.ecx, r.edx);
@@ -72,7 +72,7 @@ bool cpuid_is_kvm(void)
 
 	if (!cpuid_is_guest())
 		return false;
-	/* Behind the leaves of another hypervisor that KVM pretends to be. */
+	/* KVM's leaves follow those of another hypervisor if it emulates one. */
 	for (leaf = 0x40000000; leaf < 0x40010000; leaf += 0x100) {
 		r = cpuid(leaf);
 		if (cpuid_signed(&r, KVM_SIGNATURE))

@@ -5,13 +5,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* What the CPU says of itself; works at any privilege level. */
+/* CPUID, which works at any privilege level. */
 
 struct cpuid {
 	uint32_t eax, ebx, ecx, edx;
 };
 
-/* All 0 if the CPU has no such leaf (what a hypervisor adds is not checked). */
+/* All 0 if the CPU has no such leaf. Leaves of a hypervisor are not checked. */
 struct cpuid cpuid(uint32_t leaf);
 
 /* The hypervisor bit: this is a virtual machine. */
@@ -23,13 +23,13 @@ bool cpuid_has_virtualization(void);
 bool cpuid_is_intel(void);
 
 /*
- * Twelve bytes and an end: the hypervisor's signature, KVM's if it is KVM at
- * whatever leaf; "" if there is none.
+ * The hypervisor's signature of twelve bytes, with a NUL; "KVM" if KVM's is at any
+ * leaf, even behind that of another hypervisor; "" without a hypervisor.
  */
 void cpuid_hypervisor(char name[13]);
 bool cpuid_is_kvm(void);
 
-/* The twelve bytes of EBX, ECX, EDX. */
+/* Whether EBX, ECX and EDX of @leaf have the twelve bytes of @signature. */
 bool cpuid_signed(const struct cpuid *leaf, const char *signature);
 
 #endif /* PVPERF_CPUID_H */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Names of events, as tables.
+ * The names of events.
  */
 #include <inttypes.h>
 #include <linux/kvm_pvperf.h>
@@ -24,7 +24,7 @@ static const char *const hardware[] = {
 	[PERF_COUNT_HW_REF_CPU_CYCLES] = "ref-cycles",
 };
 
-/* Those that a guest may have. */
+/* The software events that a guest may open. */
 static const char *const software[] = {
 	[PERF_COUNT_SW_CPU_CLOCK] = "host-cpu-clock",
 	[PERF_COUNT_SW_PAGE_FAULTS] = "host-page-faults",

@@ -6,8 +6,8 @@
 #include <stdint.h>
 
 /*
- * How perf in the guest would call an event, with modifiers: "cycles:u". Of a
- * type or config without a name, the numbers.
+ * Writes the name by which perf in the guest knows an event, with modifiers:
+ * "cycles:u"; the number of a type or config that has no name.
  */
 void event_name(const char *type, uint64_t config, uint64_t flags, char *name,
 		size_t size);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Findings: what was found, put into words. Knows nothing of any condition.
+ * Findings: the state of a condition, and the words for it.
  */
 #include <errno.h>
 #include <stdarg.h>
@@ -50,7 +50,7 @@ void finding_todo(struct finding *f, const char *todo, ...)
 
 void finding_unread(struct finding *f, const char *path, int err)
 {
-	finding_unknown(f, "%s can't be read: %s", path, strerror(err));
+	finding_unknown(f, "can't read %s: %s", path, strerror(err));
 	if (err == EACCES || err == EPERM)
 		finding_todo(f, "run pvperf check as root");
 }

@@ -5,8 +5,8 @@
 #include <stdbool.h>
 
 /*
- * A condition is looked at and gives a finding: it fits, is a problem, or can't
- * be known from here; why; and, unless it fits, what to do.
+ * The test of a condition gives a finding: whether the condition is met, is a
+ * problem, or is unknown from here; why; and, unless it is met, what to do.
  */
 
 enum fit {
@@ -29,7 +29,7 @@ struct condition {
 	void (*look)(const struct side *side, struct finding *f);
 };
 
-/* Host or guest: its module, and what has to be as it should. */
+/* Host or guest: its module, and its conditions. */
 struct side {
 	const char *name;	/* "host" */
 	const char *module;	/* "pvperf_host" */
@@ -50,7 +50,7 @@ void finding_unknown(struct finding *f, const char *why, ...);
 __attribute__((format(printf, 2, 3)))
 void finding_todo(struct finding *f, const char *todo, ...);
 
-/* @path gave @err: unknown, with why, and whether root would know. */
+/* Reading @path failed with @err: unknown, and whether root could read it. */
 void finding_unread(struct finding *f, const char *path, int err);
 
 #endif /* PVPERF_FINDING_H */

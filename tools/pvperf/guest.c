@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What a guest needs: first of its host, then of its kernel.
+ * The conditions of a guest: first those of its host, then those of its kernel.
  */
 #include <errno.h>
 #include <linux/kvm_pvperf.h>
@@ -20,7 +20,7 @@
 #define TDX_SIGNATURE	"IntelTDX    "	/* EBX, EDX, ECX */
 #define SEV_LEAF	0x8000001f
 
-/* What guest/caps.c can't do without. */
+/* The features that guest/caps.c requires. */
 #define FEATURES_NEEDED	(KVM_PERF_FEATURE_PAGE | KVM_PERF_FEATURE_BATCH | \
 			 KVM_PERF_FEATURE_TIMES)
 
@@ -41,7 +41,7 @@ static void guest_hypervisor(const struct side *side, struct finding *f)
 		finding_ok(f, "this is a guest of KVM");
 	} else if (cpuid_is_guest()) {
 		finding_problem(f, "the hypervisor is not KVM; it says '%s'", name);
-		finding_todo(f, "nothing can be done here: pvperf is for guests of KVM");
+		finding_todo(f, "run it on KVM: pvperf serves guests of KVM only");
 	} else {
 		finding_problem(f, "this is not a virtual machine");
 		finding_todo(f, "use the machine's own PMU; on a host, pvperf check --host");
@@ -66,12 +66,12 @@ static void guest_memory(const struct side *side, struct finding *f)
 		 root_exists("/sys/class/misc/sev-guest"))
 		what = "SEV";
 	if (what) {
-		finding_problem(f, "memory is encrypted (%s); host and guest must share some",
+		finding_problem(f, "memory is encrypted (%s), but pvperf's pages must be shared with the host",
 				what);
 		finding_todo(f, "run the VM without %s, or without pvperf", what);
 	} else if (cpuid_is_guest() && cpuid(SEV_LEAF).eax & 1 << 1 &&
 		   !module_there(side->module)) {
-		finding_unknown(f, "the CPU has SEV; whether memory is encrypted only the kernel knows");
+		finding_unknown(f, "the CPU has SEV; only the kernel knows whether memory is encrypted");
 		finding_todo(f, "dmesg | grep 'Memory Encryption'");
 	} else {
 		finding_ok(f, "memory is not encrypted");
@@ -81,12 +81,12 @@ static void guest_memory(const struct side *side, struct finding *f)
 static void guest_host(const struct side *side, struct finding *f)
 {
 	if (guest_host_side()) {
-		finding_ok(f, "the host has pvperf");
+		finding_ok(f, "the host offers pvperf");
 	} else if (!cpuid_is_kvm()) {
-		finding_unknown(f, "only a guest of KVM can ask");
+		finding_unknown(f, "only a guest of KVM can ask its host");
 	} else {
-		finding_problem(f, "no pvperf at the host, or it does not serve this VM");
-		finding_todo(f, "on the host: pvperf check; VMs with protected state (SEV-ES, SEV-SNP) and guests of guests are not served");
+		finding_problem(f, "the host does not offer pvperf to this VM");
+		finding_todo(f, "run pvperf check on the host; it does not serve VMs with protected state (SEV-ES, SEV-SNP) and nested guests");
 	}
 }
 
@@ -95,11 +95,11 @@ static void guest_abi(const struct side *side, struct finding *f)
 	struct cpuid r = cpuid(KVM_PERF_CPUID_FEATURES);
 
 	if (!guest_host_side()) {
-		finding_unknown(f, "no host side that could tell");
+		finding_unknown(f, "the host does not offer pvperf");
 		return;
 	}
 	if (KVM_PERF_ABI_MAJOR(r.eax) != KVM_PERF_ABI_MAJOR(KVM_PERF_ABI_VERSION)) {
-		finding_problem(f, "the host speaks version %u.%u of the ABI, this guest %u",
+		finding_problem(f, "the host has ABI version %u.%u, this guest %u",
 				KVM_PERF_ABI_MAJOR(r.eax), r.eax & 0xffff,
 				KVM_PERF_ABI_MAJOR(KVM_PERF_ABI_VERSION));
 		finding_todo(f, "install the same version of pvperf on host and guest");
@@ -140,7 +140,7 @@ static void guest_features(const struct side *side, struct finding *f)
 	char names[128];
 
 	if (!guest_host_side()) {
-		finding_unknown(f, "no host side that could tell");
+		finding_unknown(f, "the host does not offer pvperf");
 		return;
 	}
 	if (FEATURES_NEEDED & ~has) {
@@ -158,27 +158,27 @@ static void guest_limits(const struct side *side, struct finding *f)
 	struct cpuid r = cpuid(KVM_PERF_CPUID_LIMITS);
 
 	if (!guest_host_side()) {
-		finding_unknown(f, "no host side that could tell");
+		finding_unknown(f, "the host does not offer pvperf");
 	} else if (!r.eax || !r.ebx) {
 		finding_problem(f, "the host allows no events");
-		finding_todo(f, "on the host: the parameter max_events of pvperf_host");
+		finding_todo(f, "on the host, raise the parameter max_events of pvperf_host");
 	} else {
 		finding_ok(f, "%u events a vCPU, %u counters, %u operations a batch, sampling periods from %u",
 			   r.eax, r.ecx, r.ebx, r.edx);
 	}
 }
 
-/* What is refused, and what does instead: the words of guest/refuse.c. */
+/* What the guest refuses, and what to use instead, in the words of guest/refuse.c. */
 
 static void guest_samples(const struct side *side, struct finding *f)
 {
 	if (!guest_host_side()) {
-		finding_unknown(f, "no host side that could tell");
+		finding_unknown(f, "the host does not offer pvperf");
 	} else if (!(cpuid(KVM_PERF_CPUID_FEATURES).ebx & KVM_PERF_FEATURE_SAMPLING)) {
-		finding_problem(f, "the host sends no overflows, so perf record has no hardware samples");
+		finding_problem(f, "the host reports no overflows, so perf record gets no hardware samples");
 		finding_todo(f, "install the same version of pvperf on host and guest");
 	} else {
-		finding_ok(f, "a frequency (-F), or periods from %u on (-c); no :p, as an NMI comes some instructions late; no -b, for call chains -g",
+		finding_ok(f, "frequencies (-F), and periods from %u on (-c); not :p, as an NMI arrives some instructions late; not -b: -g gives call chains",
 			   cpuid(KVM_PERF_CPUID_LIMITS).edx);
 	}
 }
@@ -188,27 +188,27 @@ static void guest_groups(const struct side *side, struct finding *f)
 	uint32_t counters = cpuid(KVM_PERF_CPUID_LIMITS).ecx;
 
 	if (!guest_host_side())
-		finding_unknown(f, "no host side that could tell");
+		finding_unknown(f, "the host does not offer pvperf");
 	else if (!counters)
-		finding_ok(f, "of any size, as the host does not say how many counters it has; some may never count");
+		finding_ok(f, "of any size, as the host does not report its number of counters; a large group may never count");
 	else
-		finding_ok(f, "up to %u hardware events in one; larger ones only if weak ({...}:W)",
+		finding_ok(f, "up to %u hardware events in a group; larger groups must be weak ({...}:W)",
 			   counters);
 }
 
 static void guest_raw(const struct side *side, struct finding *f)
 {
 	if (!guest_host_side())
-		finding_unknown(f, "no host side that could tell");
+		finding_unknown(f, "the host does not offer pvperf");
 	else if (!(cpuid(KVM_PERF_CPUID_FEATURES).ebx & KVM_PERF_FEATURE_RAW))
-		finding_ok(f, "the host allows no raw events (rXXXX); use those that perf list names, or load pvperf_host with raw=1");
+		finding_ok(f, "the host refuses raw events (rXXXX); use events that perf list names, or load pvperf_host with raw=1");
 	else if (cpuid_is_intel())
 		finding_ok(f, "select, umask, edge, inv, cmask; not AnyThread, in-transaction, equal, a second umask, or config1");
 	else
 		finding_ok(f, "select, umask, edge, inv, cmask; other bits are ignored, as on bare metal");
 }
 
-/* What compat/perf.c looks up; the last up to 6.1 only. */
+/* The functions that compat/perf.c looks up, the last one up to 6.1 only. */
 static void guest_functions(const struct side *side, struct finding *f)
 {
 	struct symbol symbols[] = {
@@ -224,38 +224,38 @@ static void guest_functions(const struct side *side, struct finding *f)
 	if (err) {
 		finding_unread(f, "/proc/kallsyms", err);
 	} else if (*names) {
-		finding_problem(f, "this kernel hides functions of perf: %s", names);
+		finding_problem(f, "this kernel lacks functions of perf: %s", names);
 		finding_todo(f, "boot a kernel that the modules fit: Documentation/kernels.md");
 	} else {
-		finding_ok(f, "the kernel has the functions of perf that are needed");
+		finding_ok(f, "the kernel has the functions of perf that the module needs");
 	}
 }
 
-/* Loaded by hand if the host's side came after the boot. */
+/* The module does not load by itself when the host offers pvperf after the boot. */
 static void guest_module(const struct side *side, struct finding *f)
 {
 	kernel_module(side, f);
 	if (f->fit == FIT_PROBLEM && !guest_host_side() &&
 	    !strncmp(f->todo, "modprobe", 8))
-		finding_todo(f, "modprobe %s, once the host has pvperf",
+		finding_todo(f, "modprobe %s, once the host offers pvperf",
 			     side->module);
 }
 
 static void guest_pmus(const struct side *side, struct finding *f)
 {
 	bool cpu = root_exists(DEVICES "/cpu"), own = root_exists(DEVICES "/pvperf");
-	/* The one that we register says what the host said. */
+	/* Only pvperf_guest's PMU has min_period, the host's limit. */
 	bool ours = root_exists(DEVICES "/cpu/caps/min_period");
 
 	if (own && ours)
-		finding_ok(f, "cpu and pvperf are the host's events; perf needs no option");
+		finding_ok(f, "the PMUs cpu and pvperf count by the host's events; perf needs no option");
 	else if (own)
-		finding_ok(f, "the guest has a PMU of its own, cpu; the host's events are pvperf/.../");
+		finding_ok(f, "the guest has a vPMU, cpu; the host's events are pvperf/.../");
 	else if (module_there(side->module))
-		finding_problem(f, "%s is loaded, but there is no PMU pvperf",
+		finding_problem(f, "%s is loaded, but the PMU pvperf is missing",
 				side->module);
 	else if (cpu)
-		finding_unknown(f, "the guest has a PMU of its own, cpu; pvperf is not there yet, as %s is not loaded",
+		finding_unknown(f, "the guest has a vPMU, cpu, but no PMU pvperf yet, as %s is not loaded",
 				side->module);
 	else
 		finding_unknown(f, "the guest has no PMU yet, as %s is not loaded",
@@ -271,13 +271,13 @@ static void guest_counting(const struct side *side, struct finding *f)
 				strerror(t.err));
 		finding_todo(f, "run pvperf check as root");
 	} else if (t.err) {
-		finding_problem(f, "cycles can't be opened: %s", strerror(t.err));
+		finding_problem(f, "can't open a cycles event: %s", strerror(t.err));
 		finding_todo(f, "see the problems above");
 	} else if (!t.running) {
-		finding_problem(f, "cycles open, but the host does not count them");
-		finding_todo(f, "on the host: pvperf check (module unloaded? counters taken? mediated vPMU?)");
+		finding_problem(f, "a cycles event opens, but the host does not count it");
+		finding_todo(f, "run pvperf check on the host: pvperf_host may be unloaded, or the counters in use");
 	} else {
-		finding_ok(f, "cycles count");
+		finding_ok(f, "a cycles event counts");
 	}
 }
 

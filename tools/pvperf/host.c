@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What a host needs, in the order in which one would repair it.
+ * The conditions of a host, in the order in which an operator would mend them.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -14,7 +14,7 @@
 
 #define N(array)	((int)(sizeof(array) / sizeof(*(array))))
 
-/* Those that host/door.c hooks, the ones that it diverts first. */
+/* The functions that host/door.c hooks; it diverts the first three. */
 static const char *const host_hooks[] = {
 	"kvm_emulate_hypercall", "kvm_cpuid", "kvm_arch_pre_destroy_vm",
 	"kvm_vcpu_reset", "kvm_arch_vcpu_ioctl_set_regs",
@@ -40,7 +40,7 @@ static void host_kvm(const struct side *side, struct finding *f)
 	if (module_there("kvm") && module_there(vendor)) {
 		finding_ok(f, "kvm and %s are loaded", vendor);
 	} else if (!cpuid_has_virtualization()) {
-		finding_problem(f, "the CPU has, or shows, no virtualization (svm, vmx)");
+		finding_problem(f, "the CPU has no virtualization (svm, vmx), or hides it");
 		finding_todo(f, cpuid_is_guest() ?
 			     "have the host allow nested virtualization" :
 			     "enable it in the firmware's setup");
@@ -63,18 +63,18 @@ static void host_no_pmu(struct finding *f, int err)
 	case ENOENT:
 	case EOPNOTSUPP:
 	case ENODEV:
-		finding_problem(f, "the kernel has no hardware PMU (cycles: %s), so guests get the host's software events only",
+		finding_problem(f, "the kernel has no hardware PMU (cycles: %s), so guests can count only software events of the host",
 				strerror(err));
 		finding_todo(f, cpuid_is_guest() ?
-			     "give this VM a vPMU; or do without hardware events" :
+			     "give this VM a vPMU, or do without hardware events" :
 			     "dmesg | grep -i perf says why; see also the firmware's setup");
 		break;
 	case ENOSYS:
 		finding_problem(f, "the kernel has no perf events (CONFIG_PERF_EVENTS)");
-		finding_todo(f, "boot a kernel that has");
+		finding_todo(f, "boot a kernel with CONFIG_PERF_EVENTS");
 		break;
 	default:
-		finding_unknown(f, "cycles can't be opened: %s", strerror(err));
+		finding_unknown(f, "can't open a cycles event: %s", strerror(err));
 	}
 }
 
@@ -85,14 +85,14 @@ static void host_pmu(const struct side *side, struct finding *f)
 	if (t.err) {
 		host_no_pmu(f, t.err);
 	} else if (!t.running) {
-		finding_problem(f, "cycles open, but don't count: somebody else has the counters");
-		finding_todo(f, "look for perf sessions with pinned events, and for VMs with a mediated vPMU");
+		finding_problem(f, "a cycles event opens, but does not count: somebody else holds the counters");
+		finding_todo(f, "stop perf sessions with pinned events, and VMs with a mediated vPMU");
 	} else {
 		finding_ok(f, "hardware events count");
 	}
 }
 
-/* Since 7.0; off by default. */
+/* KVM has the mediated vPMU since 7.0; it is off by default. */
 static void host_mediated(const struct side *side, struct finding *f)
 {
 	const char *vendor = host_vendor();
@@ -103,13 +103,13 @@ static void host_mediated(const struct side *side, struct finding *f)
 	if (err == ENOENT) {
 		finding_ok(f, "%s", module_there(vendor) ?
 			   "this KVM has no mediated vPMU" :
-			   "no mediated vPMU while KVM is not loaded");
+			   "KVM is not loaded, so there is no mediated vPMU");
 	} else if (err) {
 		finding_unread(f, "the parameter enable_mediated_pmu", err);
 	} else if (*value == 'Y' || *value == '1') {
-		finding_problem(f, "%s.enable_mediated_pmu is on: VMs with a vPMU borrow the whole PMU, and exclude guests' events (and the other way round)",
+		finding_problem(f, "%s.enable_mediated_pmu is on: a VM with a mediated vPMU and guests' events can't use the PMU at the same time",
 				vendor);
-		finding_todo(f, "stop all VMs; modprobe -r pvperf_host %s; modprobe %s enable_mediated_pmu=0; and in /etc/modprobe.d",
+		finding_todo(f, "stop all VMs; modprobe -r pvperf_host %s; modprobe %s enable_mediated_pmu=0; set it in /etc/modprobe.d, too",
 			     vendor, vendor);
 	} else {
 		finding_ok(f, "%s.enable_mediated_pmu is off", vendor);
@@ -124,12 +124,12 @@ static void host_ftrace(const struct side *side, struct finding *f)
 
 	if (err == ENOENT) {
 		finding_problem(f, "the kernel has no ftrace (CONFIG_DYNAMIC_FTRACE)");
-		finding_todo(f, "boot a kernel that has, such as Debian's");
+		finding_todo(f, "boot a kernel with ftrace, such as Debian's");
 	} else if (err) {
 		finding_unread(f, "/proc/sys/kernel/ftrace_enabled", err);
 	} else if (!strcmp(value, "0")) {
-		finding_problem(f, "ftrace is switched off, nothing can be hooked");
-		finding_todo(f, "sysctl kernel.ftrace_enabled=1; look into /etc/sysctl.d for who switched it off");
+		finding_problem(f, "ftrace is off, so pvperf_host can't hook KVM");
+		finding_todo(f, "sysctl kernel.ftrace_enabled=1; /etc/sysctl.d may have the setting that turned it off");
 	} else {
 		finding_ok(f, "ftrace is on");
 	}
@@ -153,7 +153,7 @@ static void host_traceable(struct finding *f, struct symbol *symbols)
 			return;
 		}
 	}
-	finding_ok(f, "KVM has the %d functions that are hooked", N(host_hooks));
+	finding_ok(f, "ftrace can hook the %d functions of KVM", N(host_hooks));
 }
 
 static void host_functions(const struct side *side, struct finding *f)
@@ -164,7 +164,7 @@ static void host_functions(const struct side *side, struct finding *f)
 
 	host_symbols(symbols);
 	if (!module_there("kvm")) {
-		finding_unknown(f, "KVM is not loaded, its functions can't be seen");
+		finding_unknown(f, "KVM is not loaded, so its functions are not visible");
 		finding_todo(f, "modprobe %s", host_vendor());
 		return;
 	}
@@ -173,14 +173,14 @@ static void host_functions(const struct side *side, struct finding *f)
 	if (err) {
 		finding_unread(f, "/proc/kallsyms", err);
 	} else if (*names) {
-		finding_problem(f, "this kernel's KVM lacks what is hooked: %s", names);
+		finding_problem(f, "this kernel's KVM lacks functions to hook: %s", names);
 		finding_todo(f, "boot a kernel that the modules fit: Documentation/kernels.md");
 	} else {
 		host_traceable(f, symbols);
 	}
 }
 
-/* Whoever else has diverted one of the first three. */
+/* ftrace lets only one user divert a function: a live patch, or one module. */
 static void host_conflict(const struct side *side, struct finding *f)
 {
 	struct symbol symbols[N(host_hooks)];
@@ -192,28 +192,28 @@ static void host_conflict(const struct side *side, struct finding *f)
 		snprintf(pattern, sizeof(pattern),
 			 "/sys/kernel/livepatch/*/kvm/%s,*", host_hooks[i]);
 		if (root_matches(pattern)) {
-			finding_problem(f, "a live patch has %s", host_hooks[i]);
-			finding_todo(f, "disable that patch (/sys/kernel/livepatch/*/enabled), or boot a kernel that does not need it");
+			finding_problem(f, "a live patch diverts %s", host_hooks[i]);
+			finding_todo(f, "disable that patch (/sys/kernel/livepatch/*/enabled), or boot a kernel that does not need the patch");
 			return;
 		}
 	}
 	if (module_there(side->module)) {
-		finding_ok(f, "the functions are ours");
+		finding_ok(f, "pvperf_host diverts the functions");
 		return;
 	}
 	err = symbols_taken(symbols, N(host_hooks));
 	for (i = 0; i < 3; i++) {
 		if (symbols[i].taken) {
-			finding_problem(f, "somebody has %s already (see /sys/kernel/tracing/enabled_functions)",
+			finding_problem(f, "another module diverts %s (see /sys/kernel/tracing/enabled_functions)",
 					host_hooks[i]);
-			finding_todo(f, "unload the module that has it");
+			finding_todo(f, "unload that module");
 			return;
 		}
 	}
 	if (err)
 		finding_unread(f, "enabled_functions of tracefs", err);
 	else
-		finding_ok(f, "no live patch, nobody else has the functions");
+		finding_ok(f, "no live patch and no other module diverts the functions");
 }
 
 static void host_access(const struct side *side, struct finding *f)
@@ -226,8 +226,8 @@ static void host_access(const struct side *side, struct finding *f)
 	} else if (err) {
 		finding_unread(f, "the parameter access", err);
 	} else if (!strcmp(value, "unavailable")) {
-		finding_problem(f, "access=unavailable: no guest sees that there is a host side");
-		finding_todo(f, "modprobe -r %s; modprobe %s access=local; and in /etc/modprobe.d",
+		finding_problem(f, "access=unavailable hides pvperf from every guest");
+		finding_todo(f, "modprobe -r %s; modprobe %s access=local; set it in /etc/modprobe.d, too",
 			     side->module, side->module);
 	} else {
 		finding_ok(f, "access=%s", value);
@@ -240,11 +240,11 @@ static void host_debugfs(const struct side *side, struct finding *f)
 	int err = root_line("/sys/kernel/debug/pvperf/totals", line, sizeof(line));
 
 	if (!err) {
-		finding_ok(f, "/sys/kernel/debug/pvperf can be read, pvperf list works");
+		finding_ok(f, "/sys/kernel/debug/pvperf is readable, so pvperf list works");
 	} else if (err == ENOENT && !module_there(side->module)) {
 		finding_unknown(f, "%s is not loaded", side->module);
 	} else if (err == ENOENT) {
-		finding_problem(f, "there is no /sys/kernel/debug/pvperf, which pvperf list needs; all else works");
+		finding_problem(f, "/sys/kernel/debug/pvperf does not exist; only pvperf list needs it");
 		finding_todo(f, "mount -t debugfs debugfs /sys/kernel/debug");
 	} else {
 		finding_unread(f, "/sys/kernel/debug/pvperf", err);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What has to be right about the kernel on either side: its version, whether it
- * takes our module, whether it has it.
+ * The conditions of the kernel, on either side: its version, whether it accepts the
+ * module, and whether the module is installed.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -26,7 +26,7 @@ void kernel_version(const struct side *side, struct finding *f)
 	}
 }
 
-/* What lockdown is set to stands in brackets: "[none] integrity ...". */
+/* The file lists all modes, with the current one in brackets: "[none] integrity ...". */
 static int kernel_lockdown(char mode[32])
 {
 	char line[128];
@@ -35,7 +35,7 @@ static int kernel_lockdown(char mode[32])
 	strcpy(mode, "none");
 	if (!err && sscanf(line, "%*[^[][%31[^]]", mode) != 1)
 		sscanf(line, "[%31[^]]", mode);
-	/* A kernel without it has the directory, but not the file. */
+	/* A kernel without lockdown has the directory, but not the file. */
 	return err == ENOENT && root_exists("/sys/kernel/security/lsm") ? 0 : err;
 }
 
@@ -53,7 +53,7 @@ static void kernel_file_signed(const struct side *side, struct finding *f,
 	char path[512];
 
 	if (!module_file(side->module, path, sizeof(path))) {
-		finding_unknown(f, "%s, so only signed modules load; there is no %s to look at",
+		finding_unknown(f, "%s, so only signed modules load; no %s is installed yet",
 				reason, side->module);
 		finding_todo(f, "enroll dkms' key before you install it: mokutil --import /var/lib/dkms/mok.pub, reboot");
 		return;
@@ -62,20 +62,20 @@ static void kernel_file_signed(const struct side *side, struct finding *f,
 	case 0:
 		finding_problem(f, "%s, so only signed modules load, and %s has no signature",
 				reason, path);
-		finding_todo(f, "have dkms sign it with a key that the machine knows: Documentation/packaging.rst, Secure Boot");
+		finding_todo(f, "have dkms sign it with a key that the machine trusts: Documentation/packaging.rst, Secure Boot");
 		return;
 	case 1:
-		finding_unknown(f, "%s, and %s is signed; whether the machine knows the key shows when it is loaded",
+		finding_unknown(f, "%s, and %s is signed; only loading it shows whether the machine trusts the key",
 				reason, path);
 		break;
 	default:
-		finding_unknown(f, "%s, so only signed modules load; whether %s is signed can't be seen (compressed)",
+		finding_unknown(f, "%s, so only signed modules load; %s is compressed, so its signature is not visible",
 				reason, path);
 	}
 	finding_todo(f, "mokutil --test-key /var/lib/dkms/mok.pub; if it is not enrolled: mokutil --import, reboot");
 }
 
-/* What is loaded was let in, whatever can be seen of the rest. */
+/* If the module is loaded, the kernel accepted it, whatever else is readable. */
 void kernel_signature(const struct side *side, struct finding *f)
 {
 	char mode[32], reason[96];
@@ -83,21 +83,21 @@ void kernel_signature(const struct side *side, struct finding *f)
 	bool there = module_there(side->module), enforces = kernel_enforces();
 
 	if (err && there) {
-		finding_ok(f, "%s was let in", side->module);
+		finding_ok(f, "the kernel has accepted %s", side->module);
 	} else if (err && !enforces) {
 		finding_unread(f, LOCKDOWN, err);
 		if (err == ENOENT)
 			finding_todo(f, "mount -t securityfs securityfs /sys/kernel/security");
 	} else if (!strcmp(mode, "none") && !enforces) {
-		finding_ok(f, "the kernel is not locked down, unsigned modules load");
+		finding_ok(f, "the kernel is not locked down, so unsigned modules load");
 	} else {
 		if (strcmp(mode, "none"))
 			snprintf(reason, sizeof(reason),
 				 "the kernel is locked down (%s)", mode);
 		else
-			strcpy(reason, "module.sig_enforce is set");
+			strcpy(reason, "the kernel has module.sig_enforce set");
 		if (there)
-			finding_ok(f, "%s, and %s was let in", reason, side->module);
+			finding_ok(f, "%s, and has accepted %s", reason, side->module);
 		else
 			kernel_file_signed(side, f, reason);
 	}
@@ -108,7 +108,7 @@ static void kernel_no_module(const struct side *side, struct finding *f)
 	char path[256];
 	const char *release = root_release();
 
-	finding_problem(f, "there is no %s for kernel %s", side->module, release);
+	finding_problem(f, "no %s is installed for kernel %s", side->module, release);
 	snprintf(path, sizeof(path), "/lib/modules/%s/build/Makefile", release);
 	if (!root_exists(path)) {
 		finding_todo(f, "apt install linux-headers-%s %s-dkms", release,
@@ -117,7 +117,7 @@ static void kernel_no_module(const struct side *side, struct finding *f)
 	}
 	snprintf(path, sizeof(path), "/usr/src/%s-*/dkms.conf", side->package);
 	if (root_matches(path))
-		finding_todo(f, "dkms autoinstall -k %s; what went wrong then stands in /var/lib/dkms/%s/*/build/make.log",
+		finding_todo(f, "dkms autoinstall -k %s; if that fails, see /var/lib/dkms/%s/*/build/make.log",
 			     release, side->package);
 	else
 		finding_todo(f, "apt install %s-dkms", side->package);
@@ -134,8 +134,8 @@ void kernel_module(const struct side *side, struct finding *f)
 		else
 			finding_ok(f, "%s %s is loaded", side->module, version);
 	} else if (module_file(side->module, path, sizeof(path))) {
-		finding_problem(f, "%s is there, but not loaded", side->module);
-		finding_todo(f, "modprobe %s; if that fails, dmesg says why",
+		finding_problem(f, "%s is installed, but not loaded", side->module);
+		finding_todo(f, "modprobe %s; if that fails, see dmesg",
 			     side->module);
 	} else {
 		kernel_no_module(side, f);

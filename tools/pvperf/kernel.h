@@ -5,13 +5,13 @@
 #include "finding.h"
 #include "symbol.h"
 
-/* Conditions that a host and a guest have in common. */
+/* The conditions that a host and a guest share. */
 
 void kernel_version(const struct side *side, struct finding *f);
 void kernel_signature(const struct side *side, struct finding *f);
 void kernel_module(const struct side *side, struct finding *f);
 
-/* The names of those of @symbols that are not known, or "". */
+/* Writes the names of the unknown functions among @symbols, or "". */
 void kernel_lacks(const struct symbol *symbols, int n, char *names, size_t size);
 
 #endif /* PVPERF_KERNEL_H */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * pvperf list: what the host module's debugfs says of the VMs, as a table or as
- * JSON. It is read as it comes, a line at a time; looking changes nothing.
+ * pvperf list: print the VMs that the host module's debugfs files list, as a table
+ * or as JSON, a line at a time. Reading those files changes nothing.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -41,7 +41,7 @@ static void table_vcpu(const struct record *r)
 		       "enabled ns", "running");
 }
 
-/* How much of the time that the event was enabled it had a counter. */
+/* The share of the enabled time during which the event had a counter. */
 static void table_share(const struct record *r, char *share, size_t size)
 {
 	uint64_t enabled = record_number(r, "enabled");
@@ -82,7 +82,7 @@ struct tree {
 	struct json_object *vms, *vcpus, *events;
 };
 
-/* Decimal numbers as numbers; configs and flags, which are sets of bits, not. */
+/* Decimal numbers become numbers; configs and flags, sets of bits, stay strings. */
 static struct json_object *json_value(const char *value)
 {
 	const char *digits = *value == '-' ? value + 1 : value;
@@ -104,7 +104,7 @@ static struct json_object *json_record(const struct record *r)
 	return o;
 }
 
-/* The number of events stands in the vcpu's line; the list takes its place. */
+/* A vcpu's line has the number of its events; the list of events replaces it. */
 static struct json_object *json_child(struct json_object *parent, const char *key)
 {
 	struct json_object *list = json_object_new_array();
@@ -124,7 +124,7 @@ static void json_event(const struct record *r, struct tree *t)
 	json_object_array_add(t->events, o);
 }
 
-/* False: an event without a vCPU, or that without a VM. */
+/* Returns false for an event without a vCPU, or a vCPU without a VM. */
 static bool json_add(const struct record *r, struct tree *t)
 {
 	struct json_object *o;
@@ -150,26 +150,26 @@ static bool json_add(const struct record *r, struct tree *t)
 
 static int list_unread(const char *path, int err)
 {
-	fprintf(stderr, "pvperf: %s can't be read: %s; ", path, strerror(err));
+	fprintf(stderr, "pvperf: can't read %s: %s; ", path, strerror(err));
 	if (err == EACCES || err == EPERM)
-		fprintf(stderr, "only root may, run pvperf list as root\n");
+		fprintf(stderr, "run pvperf list as root\n");
 	else if (err == ENOENT && !module_there("pvperf_host"))
-		fprintf(stderr, "pvperf_host is not loaded, pvperf check says what to do\n");
+		fprintf(stderr, "pvperf_host is not loaded, see pvperf check\n");
 	else if (err == ENOENT)
 		fprintf(stderr, "mount -t debugfs debugfs /sys/kernel/debug\n");
 	else
-		fprintf(stderr, "pvperf check may say why\n");
+		fprintf(stderr, "see pvperf check\n");
 	return EXIT_PROBLEM;
 }
 
 static int list_strange(const char *path, const char *line)
 {
-	fprintf(stderr, "pvperf: %s has a line that this version (%s) does not understand: '%s'; install the pvperf-tools of the version that the module has\n",
+	fprintf(stderr, "pvperf: %s has a line that this version (%s) does not understand: '%s'; install pvperf-tools of the module's version\n",
 		path, PVPERF_VERSION, line ? line : "");
 	return EXIT_PROBLEM;
 }
 
-/* @tree NULL: as a table. */
+/* Prints a table if @tree is NULL. */
 static int list_vms(struct tree *tree, int *vms)
 {
 	FILE *f = root_open(VMS);

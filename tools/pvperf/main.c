@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * pvperf: the command line. Which command, with which options; no more.
+ * pvperf: parse the command line, and run the command.
  */
 #include <errno.h>
 #include <getopt.h>
@@ -24,14 +24,14 @@ static const struct command {
 
 static const char help[] =
 "pvperf check [--host] [--guest] [--json]\n"
-"        does everything fit here, what does not, and what to do about it\n"
+"        check whether pvperf can work here, and say how to mend what is wrong\n"
 "pvperf list [--json]\n"
-"        on a host: the VMs that use pvperf, their vCPUs and events\n"
+"        on a host: list the VMs that use pvperf, with their vCPUs and events\n"
 "pvperf --help\n"
 "pvperf --version\n"
 "\n"
-"Status: 0 everything fits, 1 something does not or failed, 2 the command line\n"
-"is wrong. pvperf(1) says more.\n";
+"Exit status: 0 no problem was found, 1 a problem was found or the command\n"
+"failed, 2 the command line is wrong. See pvperf(1).\n";
 
 static const struct option option_list[] = {
 	{ "json", no_argument, NULL, OPT_JSON },
@@ -44,7 +44,7 @@ static const struct option option_list[] = {
 
 static int usage(const char *what, const char *word)
 {
-	fprintf(stderr, "pvperf: %s%s%s; pvperf --help says what there is\n",
+	fprintf(stderr, "pvperf: %s%s%s; see pvperf --help\n",
 		what, word ? " " : "", word ? word : "");
 	return EXIT_USAGE;
 }
@@ -69,17 +69,17 @@ static int run(const struct command *command, int given)
 	};
 
 	if (given & ~command->takes)
-		return usage("--host and --guest are for check, not for",
+		return usage("--host and --guest are options of check, not of",
 			     command->name);
 	return command->run(&options);
 }
 
-/* A full disk or a closed pipe is a failure, too. */
+/* A full disk or a closed pipe shows only when the output is flushed. */
 static int finish(int status)
 {
 	if (!fflush(stdout) && !ferror(stdout))
 		return status;
-	fprintf(stderr, "pvperf: the output can't be written: %s\n",
+	fprintf(stderr, "pvperf: can't write the output: %s\n",
 		strerror(errno));
 	return EXIT_PROBLEM;
 }
@@ -99,17 +99,17 @@ int main(int argc, char **argv)
 			printf("pvperf %s\n", PVPERF_VERSION);
 			return finish(EXIT_FITS);
 		case '?':
-			return usage("there is no option", argv[optind - 1]);
+			return usage("unknown option", argv[optind - 1]);
 		default:
 			given |= c;
 		}
 	}
 	if (optind == argc)
-		return usage("which command?", NULL);
+		return usage("no command given", NULL);
 	command = command_find(argv[optind]);
 	if (!command)
-		return usage("there is no command", argv[optind]);
+		return usage("unknown command", argv[optind]);
 	if (optind + 1 < argc)
-		return usage("one word too many:", argv[optind + 1]);
+		return usage("unexpected argument", argv[optind + 1]);
 	return finish(run(command, given));
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Modules, by what sysfs and depmod say.
+ * Modules, as sysfs and depmod know them.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +17,7 @@ bool module_there(const char *name)
 	return root_exists(path);
 }
 
-/* What is built in has no state. */
+/* A module that is built in has no initstate. */
 bool module_loaded(const char *name)
 {
 	char path[128];

@@ -11,13 +11,13 @@
 bool module_there(const char *name);
 bool module_loaded(const char *name);
 
-/* The file that modprobe would load for this kernel, or false. */
+/* Finds the file that modprobe would load for this kernel. */
 bool module_file(const char *name, char *path, size_t size);
 
-/* 1, 0; -1: compressed or not readable. */
+/* 1: signed, 0: not signed, -1: unknown, as the file is compressed or unreadable. */
 int module_signed(const char *path);
 
-/* As in /sys/module/NAME/parameters/PARAMETER; 0 or an errno value. */
+/* Reads /sys/module/NAME/parameters/PARAMETER. Returns 0 or an errno value. */
 int module_parameter(const char *name, const char *parameter, char *value,
 		     size_t size);
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Does a hardware event open, and count? For tests the file "perf_event" below
- * $PVPERF_ROOT answers: errno, count, time enabled and time running, decimal.
+ * Try whether a hardware event opens and counts. For tests, the file "perf_event"
+ * below $PVPERF_ROOT has the result: errno, count, time enabled and time running, all
+ * decimal.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -12,7 +13,7 @@
 #include "pmu.h"
 #include "root.h"
 
-static struct pmu_try pmu_told(void)
+static struct pmu_try pmu_from_file(void)
 {
 	struct pmu_try t = { .err = ENOENT };
 	FILE *f = root_open("/perf_event");
@@ -57,7 +58,7 @@ struct pmu_try pmu_try_cycles(void)
 	int fd;
 
 	if (root_prefix())
-		return pmu_told();
+		return pmu_from_file();
 	fd = pmu_open();
 	if (fd < 0) {
 		t.err = errno;

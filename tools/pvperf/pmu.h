@@ -4,14 +4,14 @@
 
 #include <stdint.h>
 
-/* One event of this kernel's PMU, tried. */
+/* The result of trying one event of this kernel's PMU. */
 
 struct pmu_try {
-	int err;		/* of perf_event_open(), 0 if it opened */
+	int err;		/* errno of perf_event_open(), or 0 */
 	uint64_t count, enabled, running;
 };
 
-/* Cycles of this process in user mode, for a moment. */
+/* Counts this process's cycles in user mode for a moment. */
 struct pmu_try pmu_try_cycles(void);
 
 #endif /* PVPERF_PMU_H */

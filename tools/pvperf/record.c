@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Lines into records.
+ * Parse the lines of debugfs files into records.
  */
 #include <stdlib.h>
 #include <string.h>

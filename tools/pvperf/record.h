@@ -7,14 +7,14 @@
 #include <stdio.h>
 
 /*
- * A line of the host module's debugfs files: a word, and key=value pairs. Keys
- * that this program does not know are kept.
+ * A line of the host module's debugfs files: a word, and key=value pairs. A record
+ * keeps keys that this program does not know.
  */
 
 #define RECORD_FIELDS	24
 
 struct record {
-	char *line;		/* what the rest points into */
+	char *line;		/* the other fields point into it */
 	const char *kind;	/* "vm", "vcpu", "event" */
 	int n;
 	struct {
@@ -22,11 +22,14 @@ struct record {
 	} field[RECORD_FIELDS];
 };
 
-/* 1: a record, to be freed; 0: no more; -1: that is none, @r->line says what. */
+/*
+ * Returns 1 for a record, 0 at the end of the file, and -1 for a line that is no
+ * record, which @r->line then holds. The caller frees the record unless it is 0.
+ */
 int record_read(FILE *f, struct record *r);
 void record_free(struct record *r);
 
-/* "" if there is no such key, 0 if it is no number. */
+/* The value of @key: "" if the key is absent, 0 if the value is no number. */
 const char *record_word(const struct record *r, const char *key);
 uint64_t record_number(const struct record *r, const char *key);
 

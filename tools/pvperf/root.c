@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Files of the machine, below $PVPERF_ROOT if that is set. Every file that
- * pvperf reads goes through here.
+ * Open the machine's files, below $PVPERF_ROOT if that is set. pvperf opens every
+ * file that it reads by these functions.
  */
 #include <errno.h>
 #include <glob.h>

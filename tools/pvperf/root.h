@@ -6,26 +6,26 @@
 #include <stdio.h>
 
 /*
- * Files of the machine that is looked at: this one, or one that lies below the
- * directory $PVPERF_ROOT (for tests; then nothing else of this machine counts).
+ * The files of the machine that pvperf examines: this machine, or for tests the one
+ * below the directory $PVPERF_ROOT; pvperf then reads nothing else of this machine.
  */
 
-/* NULL: this machine. */
+/* $PVPERF_ROOT, or NULL for this machine. */
 const char *root_prefix(void);
 
 bool root_exists(const char *path);
 bool root_matches(const char *pattern);
 
-/* NULL and errno if it can't be opened. */
+/* Returns NULL and sets errno on failure. */
 FILE *root_open(const char *path);
 
 /*
- * The first line of a file, without its newline, into @line. Returns 0 or an
- * errno value; an empty file is an empty line.
+ * Reads the first line of a file into @line, without the newline. Returns 0 or an
+ * errno value; an empty file gives an empty line.
  */
 int root_line(const char *path, char *line, size_t size);
 
-/* uname -r of the machine; "unknown" if nobody says so. */
+/* uname -r of the machine, or "unknown". */
 const char *root_release(void);
 
 #endif /* PVPERF_ROOT_H */

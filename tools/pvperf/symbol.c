@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Names of kernel functions, in the three files that list them. One pass each:
- * they have some hundred thousand lines.
+ * Look up kernel functions in the three files that list them. Each file is read
+ * once, as it has some hundred thousand lines.
  */
 #include <errno.h>
 #include <stddef.h>
@@ -46,7 +46,7 @@ static void see_traceable(struct symbol *symbol, const char *rest)
 	symbol->traceable = true;
 }
 
-/* "[kvm] (1) R I  tramp: ...": I is IPMODIFY, which only one can have. */
+/* "[kvm] (1) R I  tramp: ...": I is IPMODIFY, which ftrace gives to one user only. */
 static void see_taken(struct symbol *symbol, const char *rest)
 {
 	const char *flags = strchr(rest, ')');
@@ -55,7 +55,7 @@ static void see_taken(struct symbol *symbol, const char *rest)
 		symbol->taken = true;
 }
 
-/* Where tracefs is mounted: its own place, or the old one. */
+/* tracefs is mounted at its own directory, or below debugfs by older systems. */
 static int symbols_tracefs(const char *file, struct symbol *symbols, int n,
 			   void (*see)(struct symbol *symbol, const char *rest))
 {

@@ -10,12 +10,12 @@ struct symbol {
 	const char *name;
 	bool known;		/* in /proc/kallsyms */
 	bool traceable;		/* ftrace can patch it */
-	bool taken;		/* and something has, exclusively */
+	bool taken;		/* a user of ftrace diverts it already */
 };
 
 /*
- * Each looks up all @n; 0 or an errno value. Only root may read the last two,
- * and tracefs has to be mounted.
+ * Each function sets one field of all @n symbols, and returns 0 or an errno value.
+ * The last two read files of tracefs, which only root may read.
  */
 int symbols_known(struct symbol *symbols, int n);
 int symbols_traceable(struct symbol *symbols, int n);

@@ -1,8 +1,8 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: GPL-2.0
-# A guest with one thing wrong. See check for what look wants.
+# Tests of guests with one thing wrong each. The file check describes look.
 
-look guest-fits machine_guest : counting ok 0 'cycles count'
+look guest-fits machine_guest : counting ok 0 'cycles event counts'
 look guest-fits-pmus machine_guest : pmus ok 0 'perf needs no option'
 look guest-limits machine_guest : limits ok 0 \
 	'64 events a vCPU, 6 counters, 64 operations a batch, sampling periods from 1000'
@@ -23,12 +23,12 @@ look guest-sev-perhaps machine_guest \
 look guest-tdx machine_guest 'cpuid_set 21 0 65746e49 20202020 5844546c' \
 	memory problem 1 'encrypted (TDX)'
 look guest-no-host-side machine_guest 'sed -i /^4000ff/d cpuid' \
-	host-side problem 1 'on the host: pvperf check'
-# Intel's answer to an unknown leaf is that of another
+	host-side problem 1 'run pvperf check on the host'
+# An Intel CPU returns another leaf for one that it lacks.
 look guest-half-a-signature machine_guest \
-	'cpuid_set 4000ff00 4000ff02 65507650 76506672 0' host-side problem 1 'no pvperf'
+	'cpuid_set 4000ff00 4000ff02 65507650 76506672 0' host-side problem 1 'does not offer pvperf'
 look guest-abi machine_guest 'cpuid_set 4000ff01 20000 3f 50565046 0' \
-	abi problem 1 'version 2.0 of the ABI, this guest 1'
+	abi problem 1 'ABI version 2.0, this guest 1'
 look guest-abi-minor machine_guest 'cpuid_set 4000ff01 10007 3f 50565046 0' \
 	abi ok 0 'ABI version 1.7'
 look guest-hypercall machine_guest 'cpuid_set 4000ff01 10000 3f 5 0' \
@@ -37,23 +37,23 @@ look guest-features-lacking machine_guest 'cpuid_set 4000ff01 10000 3d 50565046 
 	features problem 1 'needs: batch'
 look guest-limits-none machine_guest 'cpuid_set 4000ff02 0 40 6 3e8' \
 	limits problem 1 'allows no events'
-look guest-samples machine_guest : samples ok 0 'periods from 1000 on (-c); no :p'
+look guest-samples machine_guest : samples ok 0 'periods from 1000 on (-c); not :p'
 look guest-samples-period machine_guest 'cpuid_set 4000ff02 40 40 6 64' \
 	samples ok 0 'periods from 100 on'
 look guest-samples-none machine_guest 'cpuid_set 4000ff01 10001 77 50565046 0' \
 	samples problem 1 'no hardware samples'
-look guest-groups machine_guest : groups ok 0 'up to 6 hardware events in one'
+look guest-groups machine_guest : groups ok 0 'up to 6 hardware events in a group'
 look guest-groups-unknown machine_guest 'cpuid_set 4000ff02 40 40 0 3e8' \
-	groups ok 0 'does not say'
+	groups ok 0 'does not report'
 look guest-raw machine_guest : raw ok 0 'other bits are ignored'
 look guest-raw-none machine_guest 'cpuid_set 4000ff01 10001 6f 50565046 0' \
 	raw ok 0 'load pvperf_host with raw=1'
 look guest-raw-intel machine_guest 'cpuid_set 0 10 756e6547 6c65746e 49656e69' \
 	raw ok 0 'not AnyThread'
 look guest-functions machine_guest 'sed -i /took/d proc/kallsyms' \
-	functions problem 1 'hides functions of perf: perf_sample_event_took'
+	functions problem 1 'lacks functions of perf: perf_sample_event_took'
 look guest-functions-6.12 machine_guest 'sed -i /nop_void/d proc/kallsyms' \
-	functions ok 0 'that are needed'
+	functions ok 0 'that the module needs'
 look guest-functions-6.1 machine_guest \
 	'sed -i /nop_void/d proc/kallsyms; put proc/sys/kernel/osrelease 6.1.0-9-amd64' \
 	functions problem 1 'perf_pmu_nop_void'
@@ -61,17 +61,17 @@ look guest-module-late machine_guest 'unload pvperf_guest pvperf_guest.ko' \
 	module problem 1 '-> modprobe pvperf_guest; if'
 look guest-module-too-early machine_guest \
 	'unload pvperf_guest pvperf_guest.ko; sed -i /^4000ff/d cpuid' \
-	module problem 1 'once the host has pvperf'
+	module problem 1 'once the host offers pvperf'
 look guest-pmu-of-its-own machine_guest 'rm -r sys/bus/event_source/devices/cpu/caps' \
 	pmus ok 0 'pvperf/.../'
 look guest-pmu-missing machine_guest 'rm -r sys/bus/event_source/devices/*' \
-	pmus problem 1 'there is no PMU pvperf'
+	pmus problem 1 'the PMU pvperf is missing'
 look guest-not-counted machine_guest 'put perf_event 0 0 500 0' \
-	counting problem 1 'the host does not count them'
+	counting problem 1 'the host does not count it'
 look guest-not-opened machine_guest 'put perf_event 2' \
 	counting problem 1 'No such file or directory'
 
-# Both at once: a guest with VMs of its own. A VM of something else is a host.
+# A VM that runs KVM is a guest and a host; in a VM of another hypervisor, a host only.
 look nested-is-guest machine_guest 'mkdir dev; : > dev/kvm' counting ok 1 cycles
 look nested-is-host machine_guest 'mkdir dev; : > dev/kvm' kvm problem 1 'nested'
 look nested-in-other machine_host \

@@ -1,6 +1,6 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: GPL-2.0
-# A host with one thing wrong. See check for what look wants.
+# Tests of hosts with one thing wrong each. The file check describes look.
 
 look host-fits machine_host : module ok 0 'pvperf_host 0.1 is loaded'
 look host-kernel-old machine_host 'put proc/sys/kernel/osrelease 5.10.0-1-amd64' \
@@ -24,7 +24,7 @@ look host-pmu-none machine_host 'put perf_event 2' \
 look host-pmu-not-permitted machine_host 'put perf_event 13' \
 	pmu unknown 0 '-> run pvperf check as root'
 look host-pmu-taken machine_host 'put perf_event 0 0 500 0' \
-	pmu problem 1 "don't count"
+	pmu problem 1 "does not count"
 look host-mediated-on machine_host \
 	'put sys/module/kvm_amd/parameters/enable_mediated_pmu Y' \
 	mediated-vpmu problem 1 'enable_mediated_pmu=0'
@@ -37,7 +37,7 @@ look host-ftrace-off machine_host 'put proc/sys/kernel/ftrace_enabled 0' \
 look host-ftrace-none machine_host 'rm proc/sys/kernel/ftrace_enabled' \
 	ftrace problem 1 'CONFIG_DYNAMIC_FTRACE'
 look host-functions-missing machine_host 'sed -i /kvm_cpuid/d proc/kallsyms' \
-	functions problem 1 'lacks what is hooked: kvm_cpuid'
+	functions problem 1 'lacks functions to hook: kvm_cpuid'
 look host-functions-untraceable machine_host \
 	'sed -i /kvm_vcpu_reset/d sys/kernel/tracing/available_filter_functions' \
 	functions problem 1 "can't hook kvm_vcpu_reset"
@@ -49,17 +49,17 @@ look host-functions-kvm-not-loaded machine_host 'unload kvm' \
 	functions unknown 1 'KVM is not loaded'
 look host-conflict-livepatch machine_host \
 	'mkdir -p sys/kernel/livepatch/fix/kvm/kvm_cpuid,1' \
-	conflict problem 1 'a live patch has kvm_cpuid'
+	conflict problem 1 'a live patch diverts kvm_cpuid'
 look host-conflict-other-function machine_host \
-	'mkdir -p sys/kernel/livepatch/fix/kvm/kvm_lapic_reset,1' conflict ok 0 'are ours'
+	'mkdir -p sys/kernel/livepatch/fix/kvm/kvm_lapic_reset,1' conflict ok 0 'pvperf_host diverts'
 look host-conflict-hook machine_host \
 	'unload pvperf_host pvperf_host.ko; echo "kvm_cpuid [kvm] (1) R I  	tramp: 0" > \
 	 sys/kernel/tracing/enabled_functions' \
-	conflict problem 1 'somebody has kvm_cpuid already'
+	conflict problem 1 'another module diverts kvm_cpuid'
 look host-conflict-tracer machine_host \
 	'unload pvperf_host pvperf_host.ko; echo "kvm_cpuid [kvm] (1) R   	tramp: 0 (I)" > \
 	 sys/kernel/tracing/enabled_functions' \
-	conflict ok 1 'nobody else'
+	conflict ok 1 'no other module'
 look host-signature-lockdown-unsigned machine_host \
 	'unload pvperf_host pvperf_host.ko
 	 put lib/modules/6.12.1-amd64/updates/dkms/pvperf_host.ko not signed, and long enough
@@ -76,21 +76,21 @@ look host-signature-lockdown-compressed machine_host \
 	signature unknown 1 'compressed'
 look host-signature-lockdown-loaded machine_host \
 	'put sys/kernel/security/lockdown none "[integrity]" confidentiality' \
-	signature ok 0 'locked down (integrity), and pvperf_host was let in'
+	signature ok 0 'locked down (integrity), and has accepted pvperf_host'
 look host-signature-enforced machine_host \
 	'unload pvperf_host; put sys/module/module/parameters/sig_enforce Y' \
-	signature unknown 1 'module.sig_enforce is set'
+	signature unknown 1 'module.sig_enforce set'
 look host-signature-no-lockdown machine_host 'rm sys/kernel/security/lockdown' \
 	signature ok 0 'not locked down'
 look host-signature-no-securityfs machine_host \
 	'rm -r sys/kernel/security; unload pvperf_host' \
 	signature unknown 1 '-> mount -t securityfs'
 look host-signature-no-securityfs-loaded machine_host 'rm -r sys/kernel/security' \
-	signature ok 0 'pvperf_host was let in'
+	signature ok 0 'has accepted pvperf_host'
 look host-module-not-loaded machine_host 'unload pvperf_host pvperf_host.ko.xz' \
 	module problem 1 '-> modprobe pvperf_host;'
 look host-module-like-named machine_host 'unload pvperf_host pvperf_host2.ko' \
-	module problem 1 'there is no pvperf_host'
+	module problem 1 'no pvperf_host is installed'
 look host-module-no-headers machine_host \
 	'unload pvperf_host; rm -r lib/modules/6.12.1-amd64/build' \
 	module problem 1 'apt install linux-headers-6.12.1-amd64 pvperf-host-dkms'

@@ -1,8 +1,8 @@
 # shellcheck shell=bash disable=SC2154 # `check` sets program, here and work
 # SPDX-License-Identifier: GPL-2.0
-# pvperf list, of files as host/stats.c writes them.
+# Tests of pvperf list, with files in the form that host/stats.c writes.
 
-# listed NAME CHANGE STATUS WORDS [OPTIONS...]: list says it, white space apart
+# listed NAME CHANGE STATUS WORDS [OPTIONS...]: list prints WORDS, whatever the spaces
 listed() {
 	local name=$1 change=$2 status=$3 words=$4 out got why=
 	shift 4
@@ -33,7 +33,7 @@ machine_vms() {
 		'refused 3' 'overflows 7' 'nmis 5' > sys/kernel/debug/pvperf/totals
 }
 
-# jsoned NAME FILTER: true of what list --json prints
+# jsoned NAME FILTER: jq's FILTER is true of what list --json prints
 jsoned() {
 	wanted "$1" || return 0
 	command -v jq > /dev/null || {
@@ -70,7 +70,7 @@ listed list-new-field 'sed -i "s/^vm /vm colour=red /" sys/kernel/debug/pvperf/v
 listed list-strange 'echo what is this >> sys/kernel/debug/pvperf/vms' \
 	1 "does not understand: 'what is this'; install"
 listed list-no-module 'rm -r sys/kernel/debug sys/module/pvperf_host' \
-	1 'pvperf_host is not loaded, pvperf check says what to do'
+	1 'pvperf_host is not loaded, see pvperf check'
 listed list-no-debugfs 'rm -r sys/kernel/debug' 1 'mount -t debugfs'
 listed list-orphan 'echo "event id=1" > sys/kernel/debug/pvperf/vms' \
 	1 "does not understand: 'event'" --json

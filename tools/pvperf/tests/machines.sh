@@ -1,6 +1,6 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: GPL-2.0
-# Machines on which everything fits, made of files in the current directory.
+# Machines without a problem, made of files in the current directory.
 
 # put FILE WORD...: a file with one line
 put() {
@@ -21,7 +21,7 @@ machine_common() {
 hooks="kvm_emulate_hypercall kvm_cpuid kvm_arch_pre_destroy_vm kvm_vcpu_reset
 	kvm_arch_vcpu_ioctl_set_regs"
 
-# An AMD host, nothing virtual about it.
+# An AMD host that is no VM.
 machine_host() {
 	machine_common
 	printf '%s\n' '0 10 68747541 444d4163 69746e65' '1 0 0 0 0' \
@@ -39,7 +39,8 @@ machine_host() {
 	put sys/kernel/debug/pvperf/totals vms 0
 }
 
-# A guest of KVM with our leaves: 64 events, batches of 64, 6 counters, 1000.
+# A guest of KVM with pvperf's leaves: 64 events, batches of 64, 6 counters, and a
+# minimal period of 1000.
 machine_guest() {
 	machine_common
 	printf '%s\n' '0 10 68747541 444d4163 69746e65' '1 0 0 80000000 0' \
@@ -53,13 +54,13 @@ machine_guest() {
 	put sys/bus/event_source/devices/pvperf/caps/min_period 1000
 }
 
-# cpuid_set LEAF EAX EBX ECX EDX
+# cpuid_set LEAF EAX EBX ECX EDX: what the CPU returns for LEAF
 cpuid_set() {
 	sed -i "/^$1 /d" cpuid
 	echo "$@" >> cpuid
 }
 
-# unload MODULE: it is not loaded; where depmod finds it in a file NAME
+# unload MODULE [NAME]: it is not loaded; depmod has it in the file NAME
 unload() {
 	rm -r "sys/module/$1"
 	[ -z "${2:-}" ] || put lib/modules/6.12.1-amd64/modules.dep "updates/dkms/$2:"

@@ -1,8 +1,8 @@
 # shellcheck shell=bash disable=SC2154 # `check` sets program, here and work
 # SPDX-License-Identifier: GPL-2.0
-# The command line, and what check --json says.
+# Tests of the command line and of the output of check --json.
 
-# said NAME STATUS WORDS ARGUMENT...
+# said NAME STATUS WORDS ARGUMENT...: pvperf prints WORDS and exits with STATUS
 said() {
 	local name=$1 status=$2 words=$3 out got
 	shift 3
@@ -13,21 +13,21 @@ said() {
 	verdict "$name" $? "status $got: $out"
 }
 
-said usage-none 2 'which command?'
-said usage-command 2 'there is no command frob' frob
-said usage-option 2 'there is no option --frob' check --frob
-said usage-word 2 'one word too many: list' check list
-said usage-list-host 2 '--host and --guest are for check' list --host
+said usage-none 2 'no command given'
+said usage-command 2 'unknown command frob' frob
+said usage-option 2 'unknown option --frob' check --frob
+said usage-word 2 'unexpected argument list' check list
+said usage-list-host 2 '--host and --guest are options of check' list --host
 said usage-help 0 'pvperf check [--host]' --help
 said usage-version 0 "pvperf $("$here/../../../packaging/version")" --version
 
 if wanted usage-full-disk; then
 	out=$("$program" --help 2>&1 > /dev/full)
-	[ $? = 1 ] && [[ $out == *"can't be written"* ]]
+	[ $? = 1 ] && [[ $out == *"can't write"* ]]
 	verdict usage-full-disk $? "$out"
 fi
 
-# check_json NAME MACHINE FILTER
+# check_json NAME MACHINE FILTER: jq's FILTER is true of what check --json prints
 check_json() {
 	wanted "$1" || return 0
 	command -v jq > /dev/null || {
