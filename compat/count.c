@@ -14,21 +14,21 @@
 #include "count.h"
 #include "symbol.h"
 
-static int pvperf_compat_read_none(struct perf_event *event, u64 *value,
+static int read_none(struct perf_event *event, u64 *value,
 				   u64 *enabled, u64 *running)
 {
 	return -EOPNOTSUPP;
 }
 
 /* A static call is a direct one, which IBT lets pass: see symbol.h. */
-DEFINE_STATIC_CALL(pvperf_read_local, pvperf_compat_read_none);
+DEFINE_STATIC_CALL(pvperf_read_local, read_none);
 
 void pvperf_compat_count_init(void)
 {
 	unsigned long read = pvperf_symbol("perf_event_read_local");
 
 	/* A function of other arguments would be called all the same: we cast. */
-	if (read && __same_type(perf_event_read_local, pvperf_compat_read_none))
+	if (read && __same_type(perf_event_read_local, read_none))
 		static_call_update(pvperf_read_local, (void *)read);
 }
 

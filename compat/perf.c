@@ -14,20 +14,20 @@
 #include "perf.h"
 #include "symbol.h"
 
-static int pvperf_compat_no_overflow(struct perf_event *event,
+static int no_overflow(struct perf_event *event,
 				     struct perf_sample_data *data,
 				     struct pt_regs *regs)
 {
 	return 0;
 }
 
-static void pvperf_compat_no_took(u64 ns)
+static void no_took(u64 ns)
 {
 }
 
 /* A static call is a direct one, which IBT lets pass: see symbol.h. */
-DEFINE_STATIC_CALL(pvperf_overflow, pvperf_compat_no_overflow);
-DEFINE_STATIC_CALL(pvperf_sample_took, pvperf_compat_no_took);
+DEFINE_STATIC_CALL(pvperf_overflow, no_overflow);
+DEFINE_STATIC_CALL(pvperf_sample_took, no_took);
 
 void pvperf_compat_sample_took_nmi(u64 ns)
 {
@@ -49,22 +49,22 @@ int pvperf_compat_overflow_nmi(struct perf_event *event,
  */
 #ifdef PERF_PMU_CAP_HETEROGENEOUS_CPUS
 
-struct pvperf_compat_pmu {
+struct kept_pmu {
 	struct pmu pmu;
 	int __percpu *disable_count;	/* for after the end */
 };
 
-static void (*pvperf_compat_nop)(struct pmu *pmu);
+static void (*core_nop)(struct pmu *pmu);
 
-static int pvperf_compat_pmu_init(void)
+static int kept_pmu_init(void)
 {
-	pvperf_compat_nop = (void *)pvperf_symbol("perf_pmu_nop_void");
-	return pvperf_compat_nop ? 0 : -ENOENT;
+	core_nop = (void *)pvperf_symbol("perf_pmu_nop_void");
+	return core_nop ? 0 : -ENOENT;
 }
 
-static struct pmu *pvperf_compat_pmu_alloc(void)
+static struct pmu *kept_pmu_alloc(void)
 {
-	struct pvperf_compat_pmu *c = kzalloc(sizeof(*c), GFP_KERNEL);
+	struct kept_pmu *c = kzalloc(sizeof(*c), GFP_KERNEL);
 
 	if (!c)
 		return NULL;
@@ -76,83 +76,83 @@ static struct pmu *pvperf_compat_pmu_alloc(void)
 }
 
 /* Without it only one PMU ever may have the tasks' hardware context. */
-static void pvperf_compat_pmu_prepare(struct pmu *pmu)
+static void kept_pmu_prepare(struct pmu *pmu)
 {
 	pmu->capabilities |= PERF_PMU_CAP_HETEROGENEOUS_CPUS;
 }
 
-static void pvperf_compat_pmu_free(struct pmu *pmu)
+static void kept_pmu_free(struct pmu *pmu)
 {
-	struct pvperf_compat_pmu *c = container_of(pmu, typeof(*c), pmu);
+	struct kept_pmu *c = container_of(pmu, typeof(*c), pmu);
 
 	free_percpu(c->disable_count);
 	kfree(c);
 }
 
-static void pvperf_compat_pmu_leave(struct pmu *pmu)
+static void kept_pmu_leave(struct pmu *pmu)
 {
-	struct pvperf_compat_pmu *c = container_of(pmu, typeof(*c), pmu);
+	struct kept_pmu *c = container_of(pmu, typeof(*c), pmu);
 
 	pmu->pmu_disable_count = c->disable_count;
-	pmu->pmu_enable = pvperf_compat_nop;
-	pmu->pmu_disable = pvperf_compat_nop;
+	pmu->pmu_enable = core_nop;
+	pmu->pmu_disable = core_nop;
 	pmu->name = NULL;
 	pmu->attr_groups = NULL;
 }
 
 #else
 
-static int pvperf_compat_pmu_init(void)
+static int kept_pmu_init(void)
 {
 	return 0;
 }
 
-static struct pmu *pvperf_compat_pmu_alloc(void)
+static struct pmu *kept_pmu_alloc(void)
 {
 	return kzalloc(sizeof(struct pmu), GFP_KERNEL);
 }
 
-static void pvperf_compat_pmu_prepare(struct pmu *pmu)
+static void kept_pmu_prepare(struct pmu *pmu)
 {
 }
 
-static void pvperf_compat_pmu_free(struct pmu *pmu)
+static void kept_pmu_free(struct pmu *pmu)
 {
 	kfree(pmu);
 }
 
-#define pvperf_compat_pmu_leave	pvperf_compat_pmu_free
+#define kept_pmu_leave	kept_pmu_free
 
 #endif
 
 struct pmu *pvperf_compat_pmu_register(const struct pmu *like, const char *name,
 				       int type)
 {
-	struct pmu *pmu = pvperf_compat_pmu_alloc();
+	struct pmu *pmu = kept_pmu_alloc();
 	int err;
 
 	if (!pmu)
 		return ERR_PTR(-ENOMEM);
 	*pmu = *like;
-	pvperf_compat_pmu_prepare(pmu);
+	kept_pmu_prepare(pmu);
 	err = perf_pmu_register(pmu, name, type);
 	if (!err)
 		return pmu;
-	pvperf_compat_pmu_free(pmu);
+	kept_pmu_free(pmu);
 	return ERR_PTR(err);
 }
 
 void pvperf_compat_pmu_unregister(struct pmu *pmu)
 {
 	perf_pmu_unregister(pmu);
-	pvperf_compat_pmu_leave(pmu);
+	kept_pmu_leave(pmu);
 }
 
 /* A function of other arguments would be called all the same: we have casts. */
-static bool pvperf_compat_same_types(void)
+static bool same_types(void)
 {
-	return __same_type(perf_event_overflow, pvperf_compat_no_overflow) &&
-	       __same_type(perf_sample_event_took, pvperf_compat_no_took);
+	return __same_type(perf_event_overflow, no_overflow) &&
+	       __same_type(perf_sample_event_took, no_took);
 }
 
 int pvperf_compat_init(void)
@@ -160,11 +160,11 @@ int pvperf_compat_init(void)
 	unsigned long overflow = pvperf_symbol("perf_event_overflow");
 	unsigned long took = pvperf_symbol("perf_sample_event_took");
 
-	if (!pvperf_compat_same_types()) {
+	if (!same_types()) {
 		pr_err("perf of this kernel takes other arguments: not loaded\n");
 		return -EOPNOTSUPP;
 	}
-	if (!overflow || !took || pvperf_compat_pmu_init()) {
+	if (!overflow || !took || kept_pmu_init()) {
 		pr_err("this kernel hides a function of perf: not loaded\n");
 		return -ENOENT;
 	}

@@ -39,12 +39,12 @@ static void call_refuse_vm(const char *why)
 }
 
 /* A guest asks for each of its events, and again: a VM is told of once a time. */
-static void call_lent(struct pvperf_vm *vm, const struct guest_perf_attr *attr,
-		      int ret)
+static void call_log_lent_out(struct pvperf_vm *vm,
+			      const struct guest_perf_attr *attr, int err)
 {
-	if (!ret && attr->type != KVM_PERF_TYPE_SOFTWARE)
-		WRITE_ONCE(vm->lent, false);
-	if (ret == -KVM_EOPNOTSUPP && !xchg(&vm->lent, true))
+	if (!err && attr->type != KVM_PERF_TYPE_SOFTWARE)
+		WRITE_ONCE(vm->pmu_lent_out, false);
+	if (err == -KVM_EOPNOTSUPP && !xchg(&vm->pmu_lent_out, true))
 		call_refuse_vm("the host's PMU is lent to VMs (mediated vPMU); load kvm_amd or kvm_intel with enable_mediated_pmu=0");
 }
 
@@ -53,31 +53,31 @@ static int call_open(struct pvperf_vcpu *vcpu, u64 addr, const s32 *id)
 	struct guest_perf_event_param param;
 	struct guest_perf_attr attr;
 	struct kvm *kvm = vcpu->vm->kvm;
-	int ret;
+	int err;
 
-	ret = pvperf_decode_range(addr, sizeof(param), 8);
-	if (!ret)
-		ret = pvperf_page_copy_in(kvm, &param, addr, sizeof(param));
-	if (!ret && id && *id != param.id)
-		ret = -KVM_EINVAL;
-	if (!ret)
-		ret = pvperf_decode_param(&param);
-	if (!ret)
-		ret = pvperf_page_copy_in(kvm, &attr, param.attr_addr, sizeof(attr));
-	if (!ret)
-		ret = pvperf_decode_attr(&attr);
-	if (!ret)
-		ret = pvperf_policy_check(&pvperf_policy, &attr);
-	if (!ret)
-		ret = pvperf_event_open(vcpu, &param, &attr);
-	call_lent(vcpu->vm, &attr, ret);
-	return ret;
+	err = pvperf_decode_range(addr, sizeof(param), 8);
+	if (!err)
+		err = pvperf_page_copy_in(kvm, &param, addr, sizeof(param));
+	if (!err && id && *id != param.id)
+		err = -KVM_EINVAL;
+	if (!err)
+		err = pvperf_decode_param(&param);
+	if (!err)
+		err = pvperf_page_copy_in(kvm, &attr, param.attr_addr, sizeof(attr));
+	if (!err)
+		err = pvperf_decode_attr(&attr);
+	if (!err)
+		err = pvperf_policy_check(&pvperf_policy, &attr);
+	if (!err)
+		err = pvperf_event_open(vcpu, &param, &attr);
+	call_log_lent_out(vcpu->vm, &attr, err);
+	return err;
 }
 
 /* CLOSE, ENABLE, DISABLE, READ: what works on one event. */
 static int call_event(struct pvperf_vcpu *vcpu, u32 op, s32 id, u64 arg)
 {
-	struct pvperf_event *event = pvperf_ids_find(vcpu, id);
+	struct pvperf_host_event *event = pvperf_ids_find(vcpu, id);
 
 	if (IS_ERR(event))
 		return PTR_ERR(event);
@@ -112,16 +112,16 @@ static void call_note(struct pvperf_vcpu *vcpu, u32 op, u32 arg, long result)
 
 static int call_batch_op(struct pvperf_vcpu *vcpu, const struct guest_perf_op *op)
 {
-	int ret = pvperf_decode_op(op);
+	int err = pvperf_decode_op(op);
 
-	if (!ret)
-		ret = op->op == KVM_PERF_OP_OPEN ?
+	if (!err)
+		err = op->op == KVM_PERF_OP_OPEN ?
 		      call_open(vcpu, op->arg, &op->id) :
 		      op->op == KVM_PERF_OP_READ && op->arg ?
 		      pvperf_sync_read_many(vcpu, op->id, op->arg) :
 		      call_event(vcpu, op->op, op->id, op->arg);
-	call_note(vcpu, op->op, op->id, ret);
-	return ret;
+	call_note(vcpu, op->op, op->id, err);
+	return err;
 }
 
 /*
@@ -139,21 +139,21 @@ static int call_batch(struct pvperf_vcpu *vcpu, u64 addr, u32 n)
 {
 	struct guest_perf_op *batch = vcpu->batch, *mapped;
 	u32 i, len = n * sizeof(*batch);
-	int ret;
+	int err;
 
-	ret = pvperf_decode_batch(addr, n, KVM_PERF_BATCH_MAX);
-	if (ret)
-		return ret;
+	err = pvperf_decode_batch(addr, n, KVM_PERF_BATCH_MAX);
+	if (err)
+		return err;
 	mapped = call_batch_mapped(vcpu, addr);
 	if (mapped)
 		memcpy(batch, mapped, len);
 	else
-		ret = pvperf_page_copy_in(vcpu->vm->kvm, batch, addr, len);
+		err = pvperf_page_copy_in(vcpu->vm->kvm, batch, addr, len);
 	/* a batch whose results have no place to go changes nothing */
-	if (!ret && !mapped)
-		ret = pvperf_page_copy_out(vcpu->vm->kvm, addr, batch, len);
-	if (ret)
-		return ret;
+	if (!err && !mapped)
+		err = pvperf_page_copy_out(vcpu->vm->kvm, addr, batch, len);
+	if (err)
+		return err;
 
 	for (i = 0; i < n; i++) {
 		batch[i].result = call_batch_op(vcpu, &batch[i]);
@@ -162,15 +162,15 @@ static int call_batch(struct pvperf_vcpu *vcpu, u64 addr, u32 n)
 	}
 	atomic64_add(n, &vcpu->vm->stats.ops);
 	if (!mapped)
-		ret = pvperf_page_copy_out(vcpu->vm->kvm, addr, batch, len);
-	return ret ? ret : n;
+		err = pvperf_page_copy_out(vcpu->vm->kvm, addr, batch, len);
+	return err ? err : n;
 }
 
 static int call_attach(struct pvperf_vcpu *vcpu, u64 addr)
 {
-	int ret = pvperf_decode_range(addr, PAGE_SIZE, PAGE_SIZE);
+	int err = pvperf_decode_range(addr, PAGE_SIZE, PAGE_SIZE);
 
-	return ret ? ret : pvperf_vcpu_attach(vcpu, addr);
+	return err ? err : pvperf_vcpu_attach(vcpu, addr);
 }
 
 static int call_locked(struct pvperf_vcpu *vcpu, const struct pvperf_call *call)

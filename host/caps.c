@@ -96,19 +96,19 @@ static int caps_access(void)
 
 int pvperf_caps_init(bool hardware)
 {
-	int ret;
+	int err;
 
-	ret = caps_access();
-	if (!ret)
-		ret = caps_check("max_events", pvperf_policy.max_events, 1,
+	err = caps_access();
+	if (!err)
+		err = caps_check("max_events", pvperf_policy.max_events, 1,
 				 KVM_PERF_EVENTS_MAX);
-	if (!ret)
-		ret = caps_check("max_pages", pvperf_policy.max_pages, 1, 65536);
-	if (!ret)
-		ret = caps_check("min_period", pvperf_policy.min_period, 100,
+	if (!err)
+		err = caps_check("max_pages", pvperf_policy.max_pages, 1, 65536);
+	if (!err)
+		err = caps_check("min_period", pvperf_policy.min_period, 100,
 				 INT_MAX);
-	if (ret)
-		return ret;
+	if (err)
+		return err;
 	pvperf_policy.raw_mask = caps_raw_mask();
 	counters = hardware ? caps_counters() : 0;
 	get_random_bytes(&epoch, sizeof(epoch));

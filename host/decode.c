@@ -35,13 +35,13 @@ static int decode_event_addr(const struct guest_perf_event_param *param)
 
 int pvperf_decode_param(const struct guest_perf_event_param *param)
 {
-	int ret;
+	int err;
 
 	if (param->id < 0)
 		return -KVM_EINVAL;
-	ret = decode_event_addr(param);
-	if (ret)
-		return ret;
+	err = decode_event_addr(param);
+	if (err)
+		return err;
 	return pvperf_decode_range(param->attr_addr,
 				   sizeof(struct guest_perf_attr), 8);
 }

@@ -47,11 +47,11 @@ static void no_destroy(struct kvm *kvm)
 }
 
 /* KVM's functions behind the patched entry, and (test_) with it. */
-DEFINE_STATIC_CALL(kvm_hypercall, no_hypercall);
-DEFINE_STATIC_CALL(kvm_cpuid_orig, no_cpuid);
-DEFINE_STATIC_CALL(kvm_destroy, no_destroy);
-DEFINE_STATIC_CALL(test_hypercall, no_hypercall);
-DEFINE_STATIC_CALL(test_cpuid, no_cpuid);
+DEFINE_STATIC_CALL(pvperf_kvm_hypercall, no_hypercall);
+DEFINE_STATIC_CALL(pvperf_kvm_cpuid, no_cpuid);
+DEFINE_STATIC_CALL(pvperf_kvm_destroy, no_destroy);
+DEFINE_STATIC_CALL(pvperf_test_hypercall, no_hypercall);
+DEFINE_STATIC_CALL(pvperf_test_cpuid, no_cpuid);
 
 /*
  * One callback each. The ends are watched before anything can be begun, and until all is undone:
@@ -103,7 +103,7 @@ static notrace int door_hypercall(struct kvm_vcpu *kvcpu)
 	int ret = TEST_ANSWER;
 
 	if (likely(kvcpu != test_vcpu)) {
-		ret = static_call(kvm_hypercall)(kvcpu);
+		ret = static_call(pvperf_kvm_hypercall)(kvcpu);
 		door_call(kvcpu, &call);
 	}
 	pvperf_hook_leave(&ways_in);
@@ -118,7 +118,7 @@ static notrace bool door_cpuid(struct kvm_vcpu *kvcpu, u32 *eax, u32 *ebx,
 	if (pvperf_call_offered(kvcpu))
 		pvperf_caps_cpuid(*eax, eax, ebx, ecx, edx);
 	else
-		ret = static_call(kvm_cpuid_orig)(kvcpu, eax, ebx, ecx, edx, exact);
+		ret = static_call(pvperf_kvm_cpuid)(kvcpu, eax, ebx, ecx, edx, exact);
 	pvperf_hook_leave(&ways_in);
 	return ret;
 }
@@ -126,7 +126,7 @@ static notrace bool door_cpuid(struct kvm_vcpu *kvcpu, u32 *eax, u32 *ebx,
 static notrace void door_destroy(struct kvm *kvm)
 {
 	pvperf_vm_destroyed(kvm);
-	static_call(kvm_destroy)(kvm);
+	static_call(pvperf_kvm_destroy)(kvm);
 	pvperf_hook_leave(&ends);
 }
 
@@ -206,7 +206,7 @@ static bool test_cpuid_works(void)
 	u32 eax = KVM_PERF_CPUID_FEATURES, ebx = 0, ecx = 0, edx = 0;
 
 	/* Were it not diverted KVM would find no entry, which does no harm. */
-	static_call(test_cpuid)(test_vcpu, &eax, &ebx, &ecx, &edx, true);
+	static_call(pvperf_test_cpuid)(test_vcpu, &eax, &ebx, &ecx, &edx, true);
 	return pvperf_policy.access < PVPERF_ACCESS_LOCAL ||
 	       (eax == KVM_PERF_ABI_VERSION && ecx == KVM_PERF_OP);
 }
@@ -216,77 +216,77 @@ static bool test_hypercall_works(void)
 {
 	test_vcpu->arch.regs[VCPU_REGS_RAX] = KVM_PERF_OP;
 	return pvperf_hook_patched(hook_hypercall) &&
-	       static_call(test_hypercall)(test_vcpu) == TEST_ANSWER;
+	       static_call(pvperf_test_hypercall)(test_vcpu) == TEST_ANSWER;
 }
 
 static int door_test(void)
 {
-	int ret;
+	int err;
 
 	test_vcpu = kvzalloc(sizeof(*test_vcpu), GFP_KERNEL);
 	if (!test_vcpu)
 		return -ENOMEM;
-	ret = test_one(hook_cpuid->name, pvperf_hook_patched(hook_cpuid) &&
+	err = test_one(hook_cpuid->name, pvperf_hook_patched(hook_cpuid) &&
 		       test_cpuid_works());
-	if (!ret)
-		ret = test_one(hook_hypercall->name, test_hypercall_works());
+	if (!err)
+		err = test_one(hook_hypercall->name, test_hypercall_works());
 	kvfree(test_vcpu);
 	test_vcpu = NULL;
-	return ret;
+	return err;
 }
 
 static void door_resolve(void)
 {
-	static_call_update(kvm_hypercall,
+	static_call_update(pvperf_kvm_hypercall,
 		(int (*)(struct kvm_vcpu *))pvperf_hook_original(hook_hypercall));
-	static_call_update(kvm_cpuid_orig,
+	static_call_update(pvperf_kvm_cpuid,
 		(bool (*)(struct kvm_vcpu *, u32 *, u32 *, u32 *, u32 *, bool))
 		pvperf_hook_original(hook_cpuid));
-	static_call_update(test_hypercall,
+	static_call_update(pvperf_test_hypercall,
 		(int (*)(struct kvm_vcpu *))hook_hypercall->ip);
-	static_call_update(test_cpuid,
+	static_call_update(pvperf_test_cpuid,
 		(bool (*)(struct kvm_vcpu *, u32 *, u32 *, u32 *, u32 *, bool))
 		hook_cpuid->ip);
 }
 
 static int door_find_ends(void)
 {
-	int ret = pvperf_hooks_find(&ends);
+	int err = pvperf_hooks_find(&ends);
 
-	return ret ?: pvperf_hooks_find(&resets);
+	return err ?: pvperf_hooks_find(&resets);
 }
 
 int pvperf_door_watch(void)
 {
-	int ret = door_find_ends();
+	int err = door_find_ends();
 
-	if (ret)
-		return ret;
-	static_call_update(kvm_destroy,
+	if (err)
+		return err;
+	static_call_update(pvperf_kvm_destroy,
 		(void (*)(struct kvm *))pvperf_hook_original(hook_destroy));
-	ret = pvperf_hooks_install(&resets);
-	if (ret)
-		return ret;
-	ret = pvperf_hooks_install(&ends);
-	if (ret)
+	err = pvperf_hooks_install(&resets);
+	if (err)
+		return err;
+	err = pvperf_hooks_install(&ends);
+	if (err)
 		pvperf_door_unwatch();
-	return ret;
+	return err;
 }
 
 int pvperf_door_open(void)
 {
-	int ret = pvperf_hooks_find(&ways_in);
+	int err = pvperf_hooks_find(&ways_in);
 
-	if (ret)
-		return ret;
+	if (err)
+		return err;
 	door_resolve();
-	ret = pvperf_hooks_install(&ways_in);
-	if (ret)
-		return ret;
-	ret = door_test();
-	if (ret)
+	err = pvperf_hooks_install(&ways_in);
+	if (err)
+		return err;
+	err = door_test();
+	if (err)
 		pvperf_door_close();
-	return ret;
+	return err;
 }
 
 void pvperf_door_close(void)

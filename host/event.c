@@ -39,7 +39,7 @@ static int event_error(long err)
  * first, and the guest is told. exclude_host counts what the vCPU does inside the
  * guest only; a software event is about the thread, and happens in the host.
  */
-static struct perf_event *event_create(struct pvperf_event *event)
+static struct perf_event *event_create(struct pvperf_host_event *event)
 {
 	const struct guest_perf_attr *from = &event->attr;
 	struct perf_event_attr attr = {
@@ -62,7 +62,7 @@ static struct perf_event *event_create(struct pvperf_event *event)
 }
 
 /* The event's memory, in a page that may be pinned already. */
-static int event_map(struct pvperf_event *event, u64 addr)
+static int event_map(struct pvperf_host_event *event, u64 addr)
 {
 	struct pvperf_page *page = pvperf_page_get(event->vcpu->vm, addr,
 						   pvperf_policy.max_pages);
@@ -74,11 +74,11 @@ static int event_map(struct pvperf_event *event, u64 addr)
 	return 0;
 }
 
-static struct pvperf_event *event_alloc(struct pvperf_vcpu *vcpu,
+static struct pvperf_host_event *event_alloc(struct pvperf_vcpu *vcpu,
 					const struct guest_perf_event_param *param,
 					const struct guest_perf_attr *attr)
 {
-	struct pvperf_event *event = kzalloc(sizeof(*event), GFP_KERNEL_ACCOUNT);
+	struct pvperf_host_event *event = kzalloc(sizeof(*event), GFP_KERNEL_ACCOUNT);
 
 	if (!event)
 		return NULL;
@@ -112,8 +112,8 @@ int pvperf_event_open(struct pvperf_vcpu *vcpu,
 		      const struct guest_perf_event_param *param,
 		      const struct guest_perf_attr *attr)
 {
-	struct pvperf_event *event;
-	int ret;
+	struct pvperf_host_event *event;
+	int err;
 
 	if (pvperf_ids_taken(vcpu->vm, param->id))
 		return -KVM_EEXIST;
@@ -122,16 +122,16 @@ int pvperf_event_open(struct pvperf_vcpu *vcpu,
 	event = event_alloc(vcpu, param, attr);
 	if (!event)
 		return -KVM_ENOMEM;
-	ret = event_map(event, param->guest_event_addr);
-	if (ret)
+	err = event_map(event, param->guest_event_addr);
+	if (err)
 		goto err_free;
 	event->perf = event_create(event);
 	if (IS_ERR(event->perf)) {
-		ret = event_error(PTR_ERR(event->perf));
+		err = event_error(PTR_ERR(event->perf));
 		goto err_unmap;
 	}
-	ret = pvperf_ids_add(event);
-	if (ret)
+	err = pvperf_ids_add(event);
+	if (err)
 		goto err_release;
 	pvperf_sync_event(event);
 	return 0;
@@ -142,18 +142,18 @@ err_unmap:
 	pvperf_page_put(event->vcpu->vm, event->page);
 err_free:
 	kfree(event);
-	return ret;
+	return err;
 }
 
 /* Its last word is all that it counted. */
-static void event_gone(struct pvperf_event *event)
+static void event_gone(struct pvperf_host_event *event)
 {
 	if (event->enabled && event->perf)
 		perf_event_disable(event->perf);
 	pvperf_sync_event_as(event, KVM_PERF_STATE_GONE);
 }
 
-void pvperf_event_close(struct pvperf_event *event, enum pvperf_end end)
+void pvperf_event_close(struct pvperf_host_event *event, enum pvperf_end end)
 {
 	if (end == PVPERF_END_CLOSE)
 		pvperf_event_disable(event);
@@ -167,7 +167,7 @@ void pvperf_event_close(struct pvperf_event *event, enum pvperf_end end)
 	kfree_rcu(event, rcu);
 }
 
-int pvperf_event_enable(struct pvperf_event *event, u64 left)
+int pvperf_event_enable(struct pvperf_host_event *event, u64 left)
 {
 	if (!event->perf)
 		return -KVM_EBUSY;
@@ -182,7 +182,7 @@ int pvperf_event_enable(struct pvperf_event *event, u64 left)
 	return 0;
 }
 
-void pvperf_event_disable(struct pvperf_event *event)
+void pvperf_event_disable(struct pvperf_host_event *event)
 {
 	if (pvperf_sync_failed(event))
 		pvperf_sync_event(event);
@@ -199,7 +199,7 @@ void pvperf_event_disable(struct pvperf_event *event)
  * that the old one did not is taken for missed: the count may be short, and the
  * times say so.
  */
-static void event_rebase(struct pvperf_event *event)
+static void event_rebase(struct pvperf_host_event *event)
 {
 	u64 then = event->synced, before = event->sync.time_enabled;
 	u64 passed, enabled;
@@ -213,7 +213,7 @@ static void event_rebase(struct pvperf_event *event)
 }
 
 /* Stops the perf_event that is to go. What is left of its period; 0: all. */
-static u64 event_stop(struct pvperf_event *event)
+static u64 event_stop(struct pvperf_host_event *event)
 {
 	s64 left;
 
@@ -229,7 +229,7 @@ static u64 event_stop(struct pvperf_event *event)
 }
 
 /* From .synced until it counts again, its time is taken for missed. */
-static void event_renew(struct pvperf_event *event, u64 left)
+static void event_renew(struct pvperf_host_event *event, u64 left)
 {
 	if (event->perf)
 		perf_event_release_kernel(event->perf);
@@ -246,7 +246,7 @@ static void event_renew(struct pvperf_event *event, u64 left)
 	pvperf_sync_event(event);
 }
 
-void pvperf_event_rebind(struct pvperf_event *event)
+void pvperf_event_rebind(struct pvperf_host_event *event)
 {
 	u64 left = event_stop(event);
 
@@ -254,7 +254,7 @@ void pvperf_event_rebind(struct pvperf_event *event)
 	event_renew(event, left);
 }
 
-void pvperf_event_reopen(struct pvperf_event *event)
+void pvperf_event_reopen(struct pvperf_host_event *event)
 {
 	u64 left = event_stop(event);
 

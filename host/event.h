@@ -20,12 +20,12 @@ int pvperf_event_open(struct pvperf_vcpu *vcpu,
 		      const struct guest_perf_event_param *param,
 		      const struct guest_perf_attr *attr);
 /* Any process context. Frees @event. */
-void pvperf_event_close(struct pvperf_event *event, enum pvperf_end end);
-int pvperf_event_enable(struct pvperf_event *event, u64 left);
-void pvperf_event_disable(struct pvperf_event *event);
+void pvperf_event_close(struct pvperf_host_event *event, enum pvperf_end end);
+int pvperf_event_enable(struct pvperf_host_event *event, u64 left);
+void pvperf_event_disable(struct pvperf_host_event *event);
 /* The vCPU's thread is another one now: the caller. */
-void pvperf_event_rebind(struct pvperf_event *event);
+void pvperf_event_rebind(struct pvperf_host_event *event);
 /* Any process context: the perf_event anew, for the same thread. */
-void pvperf_event_reopen(struct pvperf_event *event);
+void pvperf_event_reopen(struct pvperf_host_event *event);
 
 #endif /* _PVPERF_HOST_EVENT_H */

@@ -35,31 +35,31 @@ int pvperf_hooks_find(struct pvperf_hooks *hooks)
 static int hooks_filter(struct pvperf_hooks *hooks)
 {
 	unsigned int i;
-	int ret = 0;
+	int err = 0;
 
-	for (i = 0; i < hooks->n && !ret; i++) {
-		ret = ftrace_set_filter_ip(&hooks->ops, hooks->hook[i].ip, 0, 0);
-		if (ret)
+	for (i = 0; i < hooks->n && !err; i++) {
+		err = ftrace_set_filter_ip(&hooks->ops, hooks->hook[i].ip, 0, 0);
+		if (err)
 			pr_err("ftrace can't hook %s: error %d; not loading\n",
-			       hooks->hook[i].name, ret);
+			       hooks->hook[i].name, err);
 	}
-	return ret;
+	return err;
 }
 
 static int hooks_register(struct pvperf_hooks *hooks)
 {
-	int ret = register_ftrace_function(&hooks->ops);
+	int err = register_ftrace_function(&hooks->ops);
 
-	if (ret)
+	if (err)
 		pr_err("can't hook %s%s: error %d%s; not loading\n", hooks->hook[0].name,
-		       hooks->n > 1 ? " and others" : "", ret,
-		       ret == -EBUSY ? " (live-patched, or ftrace is off)" : "");
-	return ret;
+		       hooks->n > 1 ? " and others" : "", err,
+		       err == -EBUSY ? " (live-patched, or ftrace is off)" : "");
+	return err;
 }
 
 int pvperf_hooks_install(struct pvperf_hooks *hooks)
 {
-	int ret;
+	int err;
 
 	/*
 	 * PERMANENT: sysctl kernel.ftrace_enabled=0 must not unhook us silently.
@@ -70,13 +70,13 @@ int pvperf_hooks_install(struct pvperf_hooks *hooks)
 	hooks->ops.flags = PVPERF_FTRACE_FLAGS | FTRACE_OPS_FL_PERMANENT;
 	if (hooks->inflight)
 		hooks->ops.flags |= FTRACE_OPS_FL_IPMODIFY;
-	ret = hooks_filter(hooks);
-	if (!ret)
-		ret = hooks_register(hooks);
-	hooks->live = !ret;
-	if (ret)
+	err = hooks_filter(hooks);
+	if (!err)
+		err = hooks_register(hooks);
+	hooks->live = !err;
+	if (err)
 		ftrace_free_filter(&hooks->ops);
-	return ret;
+	return err;
 }
 
 /*

@@ -5,12 +5,12 @@
 #include <linux/err.h>
 #include "ids.h"
 
-static struct pvperf_event **recent(struct pvperf_event *event)
+static struct pvperf_host_event **recent(struct pvperf_host_event *event)
 {
 	return &event->vcpu->recent[(u32)event->id % PVPERF_VCPU_RECENT];
 }
 
-int pvperf_ids_add(struct pvperf_event *event)
+int pvperf_ids_add(struct pvperf_host_event *event)
 {
 	struct pvperf_vcpu *vcpu = event->vcpu;
 
@@ -27,7 +27,7 @@ int pvperf_ids_add(struct pvperf_event *event)
 	}
 }
 
-void pvperf_ids_remove(struct pvperf_event *event)
+void pvperf_ids_remove(struct pvperf_host_event *event)
 {
 	struct pvperf_vcpu *vcpu = event->vcpu;
 
@@ -38,9 +38,9 @@ void pvperf_ids_remove(struct pvperf_event *event)
 		*recent(event) = NULL;
 }
 
-struct pvperf_event *pvperf_ids_search(struct pvperf_vcpu *vcpu, s32 id)
+struct pvperf_host_event *pvperf_ids_search(struct pvperf_vcpu *vcpu, s32 id)
 {
-	struct pvperf_event *event;
+	struct pvperf_host_event *event;
 
 	if (id < 0)
 		return ERR_PTR(-KVM_ENOENT);

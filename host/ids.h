@@ -8,8 +8,8 @@
 #include "state.h"
 
 /* pvperf_vcpu.lock held. 0, or -KVM_EEXIST or -KVM_ENOMEM. */
-int pvperf_ids_add(struct pvperf_event *event);
-void pvperf_ids_remove(struct pvperf_event *event);
+int pvperf_ids_add(struct pvperf_host_event *event);
+void pvperf_ids_remove(struct pvperf_host_event *event);
 /* Does the VM have an event of this id, whichever vCPU's? Any context. */
 static inline bool pvperf_ids_taken(struct pvperf_vm *vm, s32 id)
 {
@@ -17,11 +17,11 @@ static inline bool pvperf_ids_taken(struct pvperf_vm *vm, s32 id)
 }
 
 /* The vCPU's event of this id, or ERR_PTR(-KVM_E*). Any context. */
-struct pvperf_event *pvperf_ids_search(struct pvperf_vcpu *vcpu, s32 id);
+struct pvperf_host_event *pvperf_ids_search(struct pvperf_vcpu *vcpu, s32 id);
 
-static inline struct pvperf_event *pvperf_ids_find(struct pvperf_vcpu *vcpu, s32 id)
+static inline struct pvperf_host_event *pvperf_ids_find(struct pvperf_vcpu *vcpu, s32 id)
 {
-	struct pvperf_event *event = vcpu->recent[(u32)id % PVPERF_VCPU_RECENT];
+	struct pvperf_host_event *event = vcpu->recent[(u32)id % PVPERF_VCPU_RECENT];
 
 	return event && event->id == id ? event : pvperf_ids_search(vcpu, id);
 }

@@ -26,17 +26,17 @@ static void (*const pvperf_pin_kvm)(struct kvm *kvm) __used = kvm_get_kvm;
 
 static int __init pvperf_host_init(void)
 {
-	int ret;
+	int err;
 
-	ret = pvperf_caps_init(pvperf_event_hardware());
-	if (ret)
-		return ret;
+	err = pvperf_caps_init(pvperf_event_hardware());
+	if (err)
+		return err;
 	pvperf_compat_count_init();
-	ret = pvperf_door_watch();
-	if (ret)
-		return ret;
-	ret = pvperf_door_open();
-	if (ret)
+	err = pvperf_door_watch();
+	if (err)
+		return err;
+	err = pvperf_door_open();
+	if (err)
 		goto err_unwatch;
 	pvperf_stats_init();
 	pr_info("ready: ABI %u.%u, %s\n", KVM_PERF_ABI_VERSION >> 16,
@@ -50,7 +50,7 @@ err_unwatch:
 	/* A guest may have come in before the self-test failed. */
 	pvperf_vms_exit();
 	pvperf_door_unwatch();
-	return ret;
+	return err;
 }
 
 static void __exit pvperf_host_exit(void)

@@ -27,7 +27,7 @@
 #define PERIOD_MAX	(1ULL << 62)
 
 /* The guest's wish, read once and bounded, and doubled as often as it takes. */
-static u64 overflow_period(struct pvperf_event *event)
+static u64 overflow_period(struct pvperf_host_event *event)
 {
 	u64 want = event->full ? READ_ONCE(event->shared->period) : 0;
 	u64 min = pvperf_policy_min_period(&pvperf_policy, event->attr.type);
@@ -53,7 +53,7 @@ static bool overflow_vcpu_fast(struct pvperf_vcpu *vcpu)
  * A new tick: as many doublings less as leave it well below the limit if it goes
  * on as in the last one. Too fast for that, a burst is doubled often.
  */
-static void overflow_relax(struct pvperf_event *event)
+static void overflow_relax(struct pvperf_host_event *event)
 {
 	unsigned long passed = jiffies - event->tick, n;
 
@@ -68,7 +68,7 @@ static void overflow_relax(struct pvperf_event *event)
 	event->in_tick = 0;
 }
 
-static void overflow_pace(struct pvperf_event *event)
+static void overflow_pace(struct pvperf_host_event *event)
 {
 	bool fast = overflow_vcpu_fast(event->vcpu);
 
@@ -78,7 +78,7 @@ static void overflow_pace(struct pvperf_event *event)
 		event->stretch++;
 }
 
-void pvperf_overflow_arm(struct pvperf_event *event, u64 left)
+void pvperf_overflow_arm(struct pvperf_host_event *event, u64 left)
 {
 	u64 period;
 
@@ -92,7 +92,7 @@ void pvperf_overflow_arm(struct pvperf_event *event, u64 left)
 }
 
 /* Interrupts off, as a timer's overflow may come on top of another's. */
-static void overflow_tell(struct pvperf_event *event, u64 count)
+static void overflow_tell(struct pvperf_host_event *event, u64 count)
 {
 	struct pvperf_vcpu *vcpu = event->vcpu;
 	struct guest_perf_page *head = READ_ONCE(vcpu->head);
@@ -115,7 +115,7 @@ static void overflow_tell(struct pvperf_event *event, u64 count)
 void pvperf_overflow_nmi(struct perf_event *perf, struct perf_sample_data *data,
 			 struct pt_regs *regs)
 {
-	struct pvperf_event *event = perf->overflow_handler_context;
+	struct pvperf_host_event *event = perf->overflow_handler_context;
 	struct pvperf_vcpu *vcpu = event->vcpu;
 	struct pvperf_vm *vm = vcpu->vm;
 	unsigned long flags;

@@ -9,13 +9,13 @@
 struct perf_event;
 struct perf_sample_data;
 struct pt_regs;
-struct pvperf_event;
+struct pvperf_host_event;
 
 /*
  * Before enabling a perf_event that is off: the period that the guest wants
  * now, and how much is left of the first one (0: all of it).
  */
-void pvperf_overflow_arm(struct pvperf_event *event, u64 left);
+void pvperf_overflow_arm(struct pvperf_host_event *event, u64 left);
 
 /*
  * perf's overflow handler, in the vCPU's thread: NMI for a hardware event, interrupt or

@@ -23,7 +23,7 @@
 struct kvm;
 struct kvm_vcpu;
 struct perf_event;
-struct pvperf_event;
+struct pvperf_host_event;
 struct pvperf_page;
 struct task_struct;
 
@@ -51,9 +51,9 @@ struct pvperf_vm {
 	struct mutex lock;		/* pages and nr_pages */
 	struct xarray pages;		/* struct pvperf_page by gfn */
 	struct xarray vcpus;		/* struct pvperf_vcpu by index */
-	struct xarray ids;		/* struct pvperf_event by id */
+	struct xarray ids;		/* struct pvperf_host_event by id */
 	u32 nr_pages;
-	bool lent;			/* the last answer was: PMU lent out */
+	bool pmu_lent_out;			/* the last answer was: PMU lent out */
 	u32 priority;			/* enum pvperf_priority; any time */
 	struct pvperf_stats stats;
 	struct rcu_head rcu;
@@ -78,7 +78,7 @@ struct pvperf_vcpu {
 	struct task_struct *task;	/* the events' thread, referenced */
 	struct list_head events;
 	u32 nr_events;
-	struct pvperf_event *recent[PVPERF_VCPU_RECENT];	/* by id */
+	struct pvperf_host_event *recent[PVPERF_VCPU_RECENT];	/* by id */
 	struct pvperf_page *page;	/* attached, or NULL */
 	struct guest_perf_page *head;	/* in .page */
 	u64 page_addr;			/* guest-physical */
@@ -94,7 +94,7 @@ struct pvperf_vcpu {
 };
 
 /* The guest's id and memory on one side, a perf_event of the thread on the other. */
-struct pvperf_event {
+struct pvperf_host_event {
 	struct list_head node;		/* pvperf_vcpu.events */
 	struct pvperf_vcpu *vcpu;
 	s32 id;

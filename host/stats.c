@@ -49,7 +49,7 @@ static int totals_show(struct seq_file *m, void *unused)
 }
 DEFINE_SHOW_ATTRIBUTE(totals);
 
-static const char *event_type(const struct pvperf_event *event)
+static const char *event_type(const struct pvperf_host_event *event)
 {
 	switch (event->attr.type) {
 	case KVM_PERF_TYPE_HARDWARE:
@@ -63,7 +63,7 @@ static const char *event_type(const struct pvperf_event *event)
 	}
 }
 
-static void event_show(struct seq_file *m, const struct pvperf_event *event)
+static void event_show(struct seq_file *m, const struct pvperf_host_event *event)
 {
 	static const char *const states[] = {
 		"off", "counting", "starved", "error", "gone",
@@ -79,7 +79,7 @@ static void event_show(struct seq_file *m, const struct pvperf_event *event)
 static void vm_show(struct pvperf_vm *vm, void *arg)
 {
 	struct seq_file *m = arg;
-	struct pvperf_event *event;
+	struct pvperf_host_event *event;
 	struct pvperf_vcpu *vcpu;
 	unsigned long idx;
 

@@ -13,7 +13,7 @@
 #include "ids.h"
 #include "sync.h"
 
-static u32 sync_state(const struct pvperf_event *event)
+static u32 state_now(const struct pvperf_host_event *event)
 {
 	if (!event->enabled)
 		return KVM_PERF_STATE_OFF;
@@ -29,13 +29,13 @@ static u32 sync_state(const struct pvperf_event *event)
 	}
 }
 
-bool pvperf_sync_failed(const struct pvperf_event *event)
+bool pvperf_sync_failed(const struct pvperf_host_event *event)
 {
 	return event->enabled && event->perf && pvperf_core_failed(event->perf);
 }
 
 /* The time of the call that is under way, which is good enough for all of it. */
-static u64 sync_now(const struct pvperf_event *event)
+static u64 sync_now(const struct pvperf_host_event *event)
 {
 	struct pvperf_vcpu *vcpu = event->vcpu;
 
@@ -44,7 +44,7 @@ static u64 sync_now(const struct pvperf_event *event)
 	return vcpu->clock;
 }
 
-u64 pvperf_sync_ran(const struct pvperf_event *event)
+u64 pvperf_sync_ran(const struct pvperf_host_event *event)
 {
 	unsigned long flags;
 	u64 ran;
@@ -59,7 +59,7 @@ u64 pvperf_sync_ran(const struct pvperf_event *event)
  * perf stops the clocks of a pinned event that has found no counter, so that it
  * would look as if it had been there all the time. The thread's clock goes on.
  */
-static void sync_book_failed(struct pvperf_event *event, u64 enabled)
+static void sync_book_failed(struct pvperf_host_event *event, u64 enabled)
 {
 	s64 passed, counted;
 
@@ -76,7 +76,7 @@ static void sync_book_failed(struct pvperf_event *event, u64 enabled)
  * IRQs off, as a software event's overflow may come between the reading and the
  * writing, and have written more: a count never goes back.
  */
-static __always_inline void sync_tell(struct pvperf_event *event, u32 state, u64 count,
+static __always_inline void sync_tell(struct pvperf_host_event *event, u32 state, u64 count,
 				      u64 enabled, u64 running)
 {
 	event->sync.count = max(event->sync.count, event->base.count + count);
@@ -87,7 +87,7 @@ static __always_inline void sync_tell(struct pvperf_event *event, u32 state, u64
 	pvperf_sync_tell(event);
 }
 
-void pvperf_sync_event_as(struct pvperf_event *event, u32 state)
+void pvperf_sync_event_as(struct pvperf_host_event *event, u32 state)
 {
 	u64 count = 0, enabled = 0, running = 0;
 	struct perf_event *perf = event->perf;
@@ -109,7 +109,7 @@ void pvperf_sync_event_as(struct pvperf_event *event, u32 state)
  * IRQs off. If the reading of another event has found the context's time in this
  * call, there is nobody but the driver to ask for an event that is on.
  */
-static __always_inline bool sync_quick(struct pvperf_event *event)
+static __always_inline bool sync_quick(struct pvperf_host_event *event)
 {
 	u64 count, enabled, running;
 
@@ -120,7 +120,7 @@ static __always_inline bool sync_quick(struct pvperf_event *event)
 	return true;
 }
 
-void pvperf_sync_event(struct pvperf_event *event)
+void pvperf_sync_event(struct pvperf_host_event *event)
 {
 	unsigned long flags;
 	bool done;
@@ -129,10 +129,10 @@ void pvperf_sync_event(struct pvperf_event *event)
 	done = sync_quick(event);
 	local_irq_restore(flags);
 	if (!done)
-		pvperf_sync_event_as(event, sync_state(event));
+		pvperf_sync_event_as(event, state_now(event));
 }
 
-void pvperf_sync_revive(struct pvperf_event *event)
+void pvperf_sync_revive(struct pvperf_host_event *event)
 {
 	if (!pvperf_sync_failed(event))
 		return;
@@ -141,7 +141,7 @@ void pvperf_sync_revive(struct pvperf_event *event)
 		pvperf_sync_event(event);
 }
 
-void pvperf_sync_read(struct pvperf_event *event)
+void pvperf_sync_read(struct pvperf_host_event *event)
 {
 	pvperf_sync_event(event);
 	pvperf_sync_revive(event);
@@ -149,8 +149,8 @@ void pvperf_sync_read(struct pvperf_event *event)
 
 int pvperf_sync_read_many(struct pvperf_vcpu *vcpu, s32 id, u64 mask)
 {
-	struct pvperf_event *event;
-	int ret = 0;
+	struct pvperf_host_event *event;
+	int err = 0;
 
 	if (id < 0)
 		return -KVM_ENOENT;
@@ -158,7 +158,7 @@ int pvperf_sync_read_many(struct pvperf_vcpu *vcpu, s32 id, u64 mask)
 	for (; mask; mask &= mask - 1) {
 		event = pvperf_ids_find(vcpu, (s32)((u32)id + __ffs64(mask)));
 		if (IS_ERR(event)) {
-			ret = ret ?: PTR_ERR(event);
+			err = err ?: PTR_ERR(event);
 		} else if (!sync_quick(event)) {
 			local_irq_enable();
 			pvperf_sync_read(event);
@@ -166,5 +166,5 @@ int pvperf_sync_read_many(struct pvperf_vcpu *vcpu, s32 id, u64 mask)
 		}
 	}
 	local_irq_enable();
-	return ret;
+	return err;
 }

@@ -12,7 +12,7 @@
 #include "state.h"
 
 /* In the vCPU's thread. READ: tells what there is, and tries anew what has failed. */
-void pvperf_sync_read(struct pvperf_event *event);
+void pvperf_sync_read(struct pvperf_host_event *event);
 /*
  * The same for those that @mask says of the 64 events from @id on. All that there
  * are; 0 or the first error.
@@ -20,19 +20,19 @@ void pvperf_sync_read(struct pvperf_event *event);
 int pvperf_sync_read_many(struct pvperf_vcpu *vcpu, s32 id, u64 mask);
 
 /* Tells the guest what there is; in .state what it is, or @state. */
-void pvperf_sync_event(struct pvperf_event *event);
-void pvperf_sync_event_as(struct pvperf_event *event, u32 state);
+void pvperf_sync_event(struct pvperf_host_event *event);
+void pvperf_sync_event_as(struct pvperf_host_event *event, u32 state);
 
 /* Enabled, and perf has given it up: pinned, without a counter. Any context. */
-bool pvperf_sync_failed(const struct pvperf_event *event);
+bool pvperf_sync_failed(const struct pvperf_host_event *event);
 /* That stays so until it is enabled again, which this does. */
-void pvperf_sync_revive(struct pvperf_event *event);
+void pvperf_sync_revive(struct pvperf_host_event *event);
 
 /* How long the vCPU's thread has run; of another's, up to its last tick. Any context. */
-u64 pvperf_sync_ran(const struct pvperf_event *event);
+u64 pvperf_sync_ran(const struct pvperf_host_event *event);
 
 /* Any context: store .sync where the guest sees it. */
-static inline void pvperf_sync_tell(struct pvperf_event *event)
+static inline void pvperf_sync_tell(struct pvperf_host_event *event)
 {
 	if (event->full)
 		pvperf_page_event_write(event->shared, &event->sequence,

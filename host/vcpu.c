@@ -74,7 +74,7 @@ void pvperf_vcpu_destroy(struct pvperf_vcpu *vcpu)
 static void vcpu_rebind(struct pvperf_vcpu *vcpu)
 {
 	struct task_struct *before = vcpu->task;
-	struct pvperf_event *event;
+	struct pvperf_host_event *event;
 
 	vcpu->task = get_task_struct(current);
 	list_for_each_entry(event, &vcpu->events, node)
@@ -138,7 +138,7 @@ int pvperf_vcpu_attach(struct pvperf_vcpu *vcpu, u64 addr)
 
 void pvperf_vcpu_clear(struct pvperf_vcpu *vcpu, enum pvperf_end end)
 {
-	struct pvperf_event *event, *next;
+	struct pvperf_host_event *event, *next;
 
 	lockdep_assert_held(&vcpu->lock);
 	if (vcpu->nr_events || vcpu->page)
@@ -164,7 +164,7 @@ void pvperf_vcpu_clear_all(struct pvperf_vm *vm, enum pvperf_end end)
 
 void pvperf_vcpu_reopen_all(struct pvperf_vm *vm)
 {
-	struct pvperf_event *event;
+	struct pvperf_host_event *event;
 	struct pvperf_vcpu *vcpu;
 	unsigned long idx;
 

@@ -123,7 +123,7 @@ void pvperf_vms_exit(void)
 int pvperf_vm_set_priority(pid_t pid, u32 priority)
 {
 	struct pvperf_vm *vm;
-	int bucket, ret = -ESRCH;
+	int bucket, err = -ESRCH;
 
 	mutex_lock(&vms_lock);
 	hash_for_each(vms, bucket, vm, node) {
@@ -131,10 +131,10 @@ int pvperf_vm_set_priority(pid_t pid, u32 priority)
 			continue;
 		WRITE_ONCE(vm->priority, priority);
 		pvperf_vcpu_reopen_all(vm);
-		ret = 0;
+		err = 0;
 	}
 	mutex_unlock(&vms_lock);
-	return ret;
+	return err;
 }
 
 void pvperf_vms_for_each(void (*show)(struct pvperf_vm *vm, void *arg), void *arg)
