@@ -161,11 +161,11 @@ int pvperf_compat_init(void)
 	unsigned long took = pvperf_symbol("perf_sample_event_took");
 
 	if (!same_types()) {
-		pr_err("perf of this kernel takes other arguments: not loaded\n");
+		pr_err("perf of this kernel takes other arguments; not loading\n");
 		return -EOPNOTSUPP;
 	}
 	if (!overflow || !took || kept_pmu_init()) {
-		pr_err("this kernel hides a function of perf: not loaded\n");
+		pr_err("this kernel hides a function of perf; not loading\n");
 		return -ENOENT;
 	}
 	static_call_update(pvperf_overflow, (void *)overflow);

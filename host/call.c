@@ -111,15 +111,20 @@ static void call_note(struct pvperf_vcpu *vcpu, u32 op, u32 arg, long result)
 }
 
 static int call_batch_op(struct pvperf_vcpu *vcpu, const struct guest_perf_op *op)
+static int call_decoded_op(struct pvperf_vcpu *vcpu, const struct guest_perf_op *op)
+{
+	if (op->op == KVM_PERF_OP_OPEN)
+		return call_open(vcpu, op->arg, &op->id);
+	if (op->op == KVM_PERF_OP_READ && op->arg)
+		return pvperf_sync_read_many(vcpu, op->id, op->arg);
+	return call_event(vcpu, op->op, op->id, op->arg);
+}
+
 {
 	int err = pvperf_decode_op(op);
 
 	if (!err)
-		err = op->op == KVM_PERF_OP_OPEN ?
-		      call_open(vcpu, op->arg, &op->id) :
-		      op->op == KVM_PERF_OP_READ && op->arg ?
-		      pvperf_sync_read_many(vcpu, op->id, op->arg) :
-		      call_event(vcpu, op->op, op->id, op->arg);
+		err = call_decoded_op(vcpu, op);
 	call_note(vcpu, op->op, op->id, err);
 	return err;
 }

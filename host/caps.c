@@ -82,11 +82,11 @@ static int caps_check(const char *name, u32 value, u32 min, u32 max)
 
 static int caps_access(void)
 {
-	if (!strcmp(access, "local"))
+	if (!strcmp(access, "local")) {
 		pvperf_policy.access = PVPERF_ACCESS_LOCAL;
-	else if (!strcmp(access, "unavailable"))
+	} else if (!strcmp(access, "unavailable")) {
 		pvperf_policy.access = PVPERF_ACCESS_UNAVAILABLE;
-	else {
+	} else {
 		pr_err("parameter access=%s is neither unavailable nor local; not loading\n",
 		       access);
 		return -EINVAL;

@@ -59,7 +59,8 @@ DEFINE_STATIC_CALL(pvperf_test_cpuid, no_cpuid);
  */
 static DEFINE_PER_CPU(long, ends_inflight);
 static DEFINE_PER_CPU(long, ways_in_inflight);
-static struct pvperf_hooks ends, ways_in;
+static struct pvperf_hooks ends;
+static struct pvperf_hooks ways_in;
 
 static struct pvperf_hook ways_in_hook[] = {
 	{ .name = "kvm_emulate_hypercall" }, { .name = "kvm_cpuid" },
@@ -238,15 +239,11 @@ static int door_test(void)
 static void door_resolve(void)
 {
 	static_call_update(pvperf_kvm_hypercall,
-		(int (*)(struct kvm_vcpu *))pvperf_hook_original(hook_hypercall));
+			   (void *)pvperf_hook_original(hook_hypercall));
 	static_call_update(pvperf_kvm_cpuid,
-		(bool (*)(struct kvm_vcpu *, u32 *, u32 *, u32 *, u32 *, bool))
-		pvperf_hook_original(hook_cpuid));
-	static_call_update(pvperf_test_hypercall,
-		(int (*)(struct kvm_vcpu *))hook_hypercall->ip);
-	static_call_update(pvperf_test_cpuid,
-		(bool (*)(struct kvm_vcpu *, u32 *, u32 *, u32 *, u32 *, bool))
-		hook_cpuid->ip);
+			   (void *)pvperf_hook_original(hook_cpuid));
+	static_call_update(pvperf_test_hypercall, (void *)hook_hypercall->ip);
+	static_call_update(pvperf_test_cpuid, (void *)hook_cpuid->ip);
 }
 
 static int door_find_ends(void)
@@ -263,7 +260,7 @@ int pvperf_door_watch(void)
 	if (err)
 		return err;
 	static_call_update(pvperf_kvm_destroy,
-		(void (*)(struct kvm *))pvperf_hook_original(hook_destroy));
+			   (void *)pvperf_hook_original(hook_destroy));
 	err = pvperf_hooks_install(&resets);
 	if (err)
 		return err;

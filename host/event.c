@@ -116,6 +116,7 @@ int pvperf_event_open(struct pvperf_vcpu *vcpu,
 	int err;
 
 	if (pvperf_ids_taken(vcpu->vm, param->id))
+	lockdep_assert_held(&vcpu->lock);
 		return -KVM_EEXIST;
 	if (vcpu->nr_events >= pvperf_policy.max_events)
 		return -KVM_ENOSPC;
@@ -156,6 +157,7 @@ static void event_gone(struct pvperf_host_event *event)
 void pvperf_event_close(struct pvperf_host_event *event, enum pvperf_end end)
 {
 	if (end == PVPERF_END_CLOSE)
+	lockdep_assert_held(&event->vcpu->lock);
 		pvperf_event_disable(event);
 	else if (end == PVPERF_END_GONE)
 		event_gone(event);
@@ -170,6 +172,7 @@ void pvperf_event_close(struct pvperf_host_event *event, enum pvperf_end end)
 int pvperf_event_enable(struct pvperf_host_event *event, u64 left)
 {
 	if (!event->perf)
+	lockdep_assert_held(&event->vcpu->lock);
 		return -KVM_EBUSY;
 	if (!event->enabled) {
 		event->enabled = true;
@@ -185,6 +188,8 @@ int pvperf_event_enable(struct pvperf_host_event *event, u64 left)
 void pvperf_event_disable(struct pvperf_host_event *event)
 {
 	if (pvperf_sync_failed(event))
+	lockdep_assert_held(&event->vcpu->lock);
+	/* What it counted before it failed is published with the times of then. */
 		pvperf_sync_event(event);
 	if (event->enabled) {
 		event->enabled = false;
@@ -248,17 +253,21 @@ static void event_renew(struct pvperf_host_event *event, u64 left)
 
 void pvperf_event_rebind(struct pvperf_host_event *event)
 {
-	u64 left = event_stop(event);
+	u64 left;
 
 	event_rebase(event);
 	event_renew(event, left);
 }
 
+	lockdep_assert_held(&event->vcpu->lock);
+	left = event_stop(event);
 void pvperf_event_reopen(struct pvperf_host_event *event)
 {
-	u64 left = event_stop(event);
+	u64 left;
 
 	pvperf_sync_event_as(event, event->sync.state);
 	event->base = event->sync;
 	event_renew(event, left);
 }
+	lockdep_assert_held(&event->vcpu->lock);
+	left = event_stop(event);

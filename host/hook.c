@@ -103,7 +103,7 @@ void pvperf_hooks_remove(struct pvperf_hooks *hooks)
 	ftrace_free_filter(&hooks->ops);
 	/* No callback runs any more (unregister waited), so none can enter. */
 	while (hooks->inflight && hooks_inflight(hooks))
-		msleep(1);
+		fsleep(1000);
 }
 
 void pvperf_hooks_settle(void)

@@ -14,6 +14,7 @@ int pvperf_ids_add(struct pvperf_host_event *event)
 {
 	struct pvperf_vcpu *vcpu = event->vcpu;
 
+	lockdep_assert_held(&vcpu->lock);
 	switch (xa_insert(&vcpu->vm->ids, event->id, event, GFP_KERNEL_ACCOUNT)) {
 	case 0:
 		list_add_tail(&event->node, &vcpu->events);
@@ -31,6 +32,7 @@ void pvperf_ids_remove(struct pvperf_host_event *event)
 {
 	struct pvperf_vcpu *vcpu = event->vcpu;
 
+	lockdep_assert_held(&vcpu->lock);
 	xa_erase(&vcpu->vm->ids, event->id);
 	list_del(&event->node);
 	vcpu->nr_events--;

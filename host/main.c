@@ -22,7 +22,7 @@
  * symbol that every kernel exports, keeps kvm.ko loaded for as long as we are;
  * it is not called.
  */
-static void (*const pvperf_pin_kvm)(struct kvm *kvm) __used = kvm_get_kvm;
+static void (*const pin_kvm)(struct kvm *kvm) __used = kvm_get_kvm;
 
 static int __init pvperf_host_init(void)
 {

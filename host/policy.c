@@ -25,14 +25,12 @@
 #define CACHE_OP_MAX		3
 #define CACHE_RESULT_MAX	2
 
-static int check_hardware(const struct pvperf_policy *policy,
-			  const struct guest_perf_attr *attr)
+static int check_hardware(const struct guest_perf_attr *attr)
 {
 	return attr->config < HW_MAX ? 0 : -KVM_ENOENT;
 }
 
-static int check_cache(const struct pvperf_policy *policy,
-		       const struct guest_perf_attr *attr)
+static int check_cache(const struct guest_perf_attr *attr)
 {
 	__u64 c = attr->config;
 
@@ -44,16 +42,12 @@ static int check_cache(const struct pvperf_policy *policy,
 	return 0;
 }
 
-static int check_raw(const struct pvperf_policy *policy,
-		     const struct guest_perf_attr *attr)
+static int check_raw(const struct guest_perf_attr *attr, __u64 mask)
 {
-	if (!policy->raw_mask)
-		return -KVM_EPERM;
-	return attr->config & ~policy->raw_mask ? -KVM_EPERM : 0;
+	return !mask || attr->config & ~mask ? -KVM_EPERM : 0;
 }
 
-static int check_software(const struct pvperf_policy *policy,
-			  const struct guest_perf_attr *attr)
+static int check_software(const struct guest_perf_attr *attr)
 {
 	switch (attr->config) {
 	case SW_CPU_CLOCK:
@@ -66,18 +60,7 @@ static int check_software(const struct pvperf_policy *policy,
 	}
 }
 
-static const struct {
-	__u32 type;
-	int (*check)(const struct pvperf_policy *policy,
-		     const struct guest_perf_attr *attr);
-} types[] = {
-	{ KVM_PERF_TYPE_HARDWARE, check_hardware },
-	{ KVM_PERF_TYPE_SOFTWARE, check_software },
-	{ KVM_PERF_TYPE_HW_CACHE, check_cache },
-	{ KVM_PERF_TYPE_RAW, check_raw },
-};
-
-/* The host's software events are as rare as they are, and paced. */
+/* A software event has no minimum: such events are rare, and overflow.c paces them. */
 __u32 pvperf_policy_min_period(const struct pvperf_policy *policy, __u32 type)
 {
 	return type == KVM_PERF_TYPE_SOFTWARE ? 1 : policy->min_period;
@@ -86,17 +69,23 @@ __u32 pvperf_policy_min_period(const struct pvperf_policy *policy, __u32 type)
 int pvperf_policy_check(const struct pvperf_policy *policy,
 			const struct guest_perf_attr *attr)
 {
-	unsigned int i;
-
 	if (policy->access < PVPERF_ACCESS_LOCAL)
 		return -KVM_ENOSYS;
 	if (attr->sample_period &&
 	    attr->sample_period < pvperf_policy_min_period(policy, attr->type))
 		return -KVM_EINVAL;
-	for (i = 0; i < sizeof(types) / sizeof(types[0]); i++)
-		if (types[i].type == attr->type)
-			return types[i].check(policy, attr);
-	return -KVM_EPERM;
+	switch (attr->type) {
+	case KVM_PERF_TYPE_HARDWARE:
+		return check_hardware(attr);
+	case KVM_PERF_TYPE_SOFTWARE:
+		return check_software(attr);
+	case KVM_PERF_TYPE_HW_CACHE:
+		return check_cache(attr);
+	case KVM_PERF_TYPE_RAW:
+		return check_raw(attr, policy->raw_mask);
+	default:
+		return -KVM_EPERM;
+	}
 }
 
 __u32 pvperf_policy_features(const struct pvperf_policy *policy)

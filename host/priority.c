@@ -50,4 +50,4 @@ static const struct kernel_param_ops priority_ops = {
 	.get = priority_get,
 };
 module_param_cb(priority, &priority_ops, NULL, 0644);
-MODULE_PARM_DESC(priority, "when the host's perf wants the same counters: flexible (guests wait; default), or pinned (what is not pinned at the host waits, too); PID=... for one VM that runs");
+MODULE_PARM_DESC(priority, "when the host's perf wants the same counters: flexible (guests wait; default), or pinned (the host's unpinned events wait as well); PID=... for one VM that runs");

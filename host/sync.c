@@ -94,6 +94,7 @@ void pvperf_sync_event_as(struct pvperf_host_event *event, u32 state)
 	unsigned long flags;
 
 	local_irq_save(flags);
+	lockdep_assert_held(&event->vcpu->lock);
 	if (perf && pvperf_compat_count(perf, &event->vcpu->now, &count, &enabled,
 					&running)) {
 		local_irq_restore(flags);
@@ -126,6 +127,7 @@ void pvperf_sync_event(struct pvperf_host_event *event)
 	bool done;
 
 	local_irq_save(flags);
+	lockdep_assert_held(&event->vcpu->lock);
 	done = sync_quick(event);
 	local_irq_restore(flags);
 	if (!done)
@@ -135,6 +137,7 @@ void pvperf_sync_event(struct pvperf_host_event *event)
 void pvperf_sync_revive(struct pvperf_host_event *event)
 {
 	if (!pvperf_sync_failed(event))
+	lockdep_assert_held(&event->vcpu->lock);
 		return;
 	pvperf_core_retry(event->perf);
 	if (!pvperf_sync_failed(event))
@@ -144,6 +147,7 @@ void pvperf_sync_revive(struct pvperf_host_event *event)
 void pvperf_sync_read(struct pvperf_host_event *event)
 {
 	pvperf_sync_event(event);
+	lockdep_assert_held(&event->vcpu->lock);
 	pvperf_sync_revive(event);
 }
 
@@ -153,6 +157,7 @@ int pvperf_sync_read_many(struct pvperf_vcpu *vcpu, s32 id, u64 mask)
 	int err = 0;
 
 	if (id < 0)
+	lockdep_assert_held(&vcpu->lock);
 		return -KVM_ENOENT;
 	local_irq_disable();
 	for (; mask; mask &= mask - 1) {

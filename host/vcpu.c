@@ -120,6 +120,7 @@ int pvperf_vcpu_attach(struct pvperf_vcpu *vcpu, u64 addr)
 	struct guest_perf_page *head;
 	struct pvperf_page *page;
 
+	lockdep_assert_held(&vcpu->lock);
 	page = pvperf_page_get(vcpu->vm, addr, pvperf_policy.max_pages);
 	if (IS_ERR(page))
 		return PTR_ERR(page);

@@ -81,7 +81,8 @@ static void vm_end(struct pvperf_vm *vm, enum pvperf_end end)
 	struct pvperf_vcpu *vcpu;
 	unsigned long idx;
 
-	/* While resets are still seen: what is told must not hit a reset guest. */
+	lockdep_assert_held(&vms_lock);
+	/* While resets are still seen: a reset guest must not be written to. */
 	pvperf_vcpu_clear_all(vm, end);
 	/* Out of sight, so that a reset seen now finds nothing ... */
 	hash_del_rcu(&vm->node);
