@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What the host module wants to read of a perf_event, the cheapest way that perf
- * has. What perf exports takes a mutex, calls a function by way of a CPU's queue
- * of functions, and holds the context's lock, none of which the thread that the
- * event is bound to needs. For that there is perf_event_read_local(), which no
- * kernel exports. It refuses what is not the caller's own. Of an event that is on it
- * also tells what the context's time is now.
+ * Reads a perf_event for the host module in the cheapest way that perf has.
+ * perf_event_read_value(), which perf exports, takes a mutex, calls a function by
+ * way of a CPU's queue of functions, and holds the context's lock. The thread that
+ * the event is bound to needs none of that: for it there is perf_event_read_local(),
+ * which no kernel exports. That refuses an event which is not the caller's own. From
+ * its answer for an event that is on, the context's time follows.
  */
 #include <linux/perf_event.h>
 #include <linux/sched.h>
@@ -20,14 +20,14 @@ static int read_none(struct perf_event *event, u64 *value,
 	return -EOPNOTSUPP;
 }
 
-/* A static call is a direct one, which IBT lets pass: see symbol.h. */
+/* A static call is a direct one, which IBT allows: see symbol.h. */
 DEFINE_STATIC_CALL(pvperf_read_local, read_none);
 
 void pvperf_compat_count_init(void)
 {
 	unsigned long read = pvperf_symbol("perf_event_read_local");
 
-	/* A function of other arguments would be called all the same: we cast. */
+	/* The cast hides other arguments, so compare the types. */
 	if (read && __same_type(perf_event_read_local, read_none))
 		static_call_update(pvperf_read_local, (void *)read);
 }

@@ -7,18 +7,32 @@
 struct perf_event;
 struct perf_event_context;
 
-/* Process context, at load. Without it reading works, and costs more. */
+/**
+ * pvperf_compat_count_init() - look perf_event_read_local() up, at load
+ *
+ * Without it pvperf_compat_count() always fails: reading works, and costs more.
+ */
 void pvperf_compat_count_init(void);
 
-/* A context's time, which is dear: good for all of one call. Begins as zeroes. */
+/**
+ * struct pvperf_compat_now - a context's time, which is expensive to read
+ * @ctx: the context; NULL: the time is not known yet
+ * @time: its time, good enough for all of one call
+ */
 struct pvperf_compat_now {
 	const struct perf_event_context *ctx;
 	u64 time;
 };
 
-/*
- * IRQs off, in the thread of @event. Its count and times, and its context's if it is
- * on; or an error: then there's only perf_event_read_value().
+/**
+ * pvperf_compat_count() - read an event of the current thread, interrupts off
+ * @event: the event
+ * @now: is set if the event is on
+ * @count: its count
+ * @enabled: how long it was enabled
+ * @running: how long it had a counter
+ *
+ * Return: 0, or an error: then only perf_event_read_value() is left.
  */
 int pvperf_compat_count(struct perf_event *event, struct pvperf_compat_now *now,
 			u64 *count, u64 *enabled, u64 *running);

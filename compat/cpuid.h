@@ -2,7 +2,7 @@
 #ifndef _PVPERF_COMPAT_CPUID_H
 #define _PVPERF_COMPAT_CPUID_H
 
-/* cpuid() has moved: out of asm/processor.h, and then once more. */
+/* Newer kernels have cpuid_eax() and its like in a header of their own. */
 #if __has_include(<asm/cpuid/api.h>)
 #include <asm/cpuid/api.h>
 #else

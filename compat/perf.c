@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What the guest module needs from perf core and core doesn't give to modules.
- * Calls perf core and pvperf_symbol(), knows nothing of slots, pages or
- * hypercalls. The invariant: whoever cannot be served by this kernel is refused
- * at load, never later.
+ * What the guest module needs from perf core and core does not export. Calls perf
+ * core and pvperf_symbol(), knows nothing of slots, pages or hypercalls. The
+ * invariant: on a kernel that lacks something the module refuses to load; nothing
+ * fails later.
  */
 #define pr_fmt(fmt) "pvperf_guest: " fmt
 
@@ -25,7 +25,7 @@ static void no_took(u64 ns)
 {
 }
 
-/* A static call is a direct one, which IBT lets pass: see symbol.h. */
+/* A static call is a direct one, which IBT allows: see symbol.h. */
 DEFINE_STATIC_CALL(pvperf_overflow, no_overflow);
 DEFINE_STATIC_CALL(pvperf_sample_took, no_took);
 
@@ -42,16 +42,16 @@ int pvperf_compat_overflow_nmi(struct perf_event *event,
 }
 
 /*
- * Up to 6.1 (known by the capability, whose bit later got another meaning)
- * contexts of tasks go on to use a struct pmu after it was unregistered: its
- * disable count and its enable and disable functions. So there it is never
- * freed, and gets back what it needs: a count, and core's own empty functions.
+ * Up to 6.1 (told by the capability, whose bit later got another meaning) contexts
+ * of tasks use a struct pmu after it was unregistered: its disable count and its
+ * enable and disable functions. So on these kernels the struct pmu is never freed,
+ * and is given what these contexts need: a count, and core's own empty functions.
  */
 #ifdef PERF_PMU_CAP_HETEROGENEOUS_CPUS
 
 struct kept_pmu {
 	struct pmu pmu;
-	int __percpu *disable_count;	/* for after the end */
+	int __percpu *disable_count;	/* used after the PMU was unregistered */
 };
 
 static void (*core_nop)(struct pmu *pmu);
@@ -75,7 +75,7 @@ static struct pmu *kept_pmu_alloc(void)
 	return NULL;
 }
 
-/* Without it only one PMU ever may have the tasks' hardware context. */
+/* Without the capability only one PMU ever may have the tasks' hardware context. */
 static void kept_pmu_prepare(struct pmu *pmu)
 {
 	pmu->capabilities |= PERF_PMU_CAP_HETEROGENEOUS_CPUS;
@@ -148,7 +148,7 @@ void pvperf_compat_pmu_unregister(struct pmu *pmu)
 	kept_pmu_leave(pmu);
 }
 
-/* A function of other arguments would be called all the same: we have casts. */
+/* The casts below hide other arguments, so compare the types. */
 static bool same_types(void)
 {
 	return __same_type(perf_event_overflow, no_overflow) &&

@@ -4,23 +4,46 @@
 
 #include <linux/perf_event.h>
 
-/* Process context, at load, before all else here. */
+/**
+ * pvperf_compat_init() - look up what perf core does not export, at load
+ *
+ * Return: 0 or an error, after a message.
+ */
 int pvperf_compat_init(void);
 
-/* perf_event_overflow(), which no kernel exports. NMI. */
+/**
+ * pvperf_compat_overflow_nmi() - perf_event_overflow(), which no kernel exports
+ * @event: has overflowed
+ * @data: the sample
+ * @regs: of what was interrupted
+ *
+ * Return: what perf_event_overflow() returns.
+ */
 int pvperf_compat_overflow_nmi(struct perf_event *event,
 			       struct perf_sample_data *data,
 			       struct pt_regs *regs);
 
-/* perf_sample_event_took(), without which core knows no way to slow us down. */
+/**
+ * pvperf_compat_sample_took_nmi() - perf_sample_event_took(), not exported either
+ * @ns: what a sample took; core lowers its limit if that is too long
+ */
 void pvperf_compat_sample_took_nmi(u64 ns);
 
-/*
- * A struct pmu of its own for each registration, a copy of @like, and its end.
- * Process context. Unregistering frees it where the kernel lets us.
+/**
+ * pvperf_compat_pmu_register() - register a new struct pmu; process context
+ * @like: is copied
+ * @name: the PMU's
+ * @type: the PMU's, or -1
+ *
+ * Return: the PMU, or ERR_PTR().
  */
 struct pmu *pvperf_compat_pmu_register(const struct pmu *like, const char *name,
 				       int type);
+
+/**
+ * pvperf_compat_pmu_unregister() - unregister a PMU; process context
+ * @pmu: is freed where the kernel lets us
+ */
 void pvperf_compat_pmu_unregister(struct pmu *pmu);
 
 #endif /* _PVPERF_COMPAT_PERF_H */

@@ -3,16 +3,20 @@
 #define _PVPERF_COMPAT_SYMBOL_H
 
 /*
- * The address of a kernel function that is not exported. kallsyms_lookup_name()
- * has not been exported since 5.7, a kprobe still looks names up. Both modules
- * use it, at load only. Keep in mind: with IBT the address lies behind the
- * function's ENDBR (which ftrace wants to hear, and which a static call may
- * call); an indirect call to it would fault.
+ * The address of a kernel function that is not exported. kallsyms_lookup_name() has
+ * not been exported since 5.7; a kprobe still looks names up. Both modules use it,
+ * at load only. With IBT the address lies behind the function's ENDBR: ftrace wants
+ * this address, and a static call may call it, but an indirect call would fault.
  */
 
 #include <linux/kprobes.h>
 
-/* Process context. 0: no such function, or none that can be probed. */
+/**
+ * pvperf_symbol() - look up a kernel function; process context
+ * @name: its name
+ *
+ * Return: its address, or 0 if there is none, or none that can be probed.
+ */
 static inline unsigned long pvperf_symbol(const char *name)
 {
 	struct kprobe kp = { .symbol_name = name };

@@ -2,9 +2,10 @@
 /*
  * Calls: decode, check, look up, do. KVM's room.
  *
- * A guest's words are copied once, here; what was checked is what is used.
- * A guest's mistakes are not printed: they go to a trace event and a counter.
- * Only what the admin can change is, by name, and at a limited rate.
+ * A guest's arguments are copied once, here, so what was checked is what is used.
+ * A guest's mistakes are not logged: they go to a trace event and a counter. Only
+ * what the admin can change is logged, with the name of the VM's process, and at a
+ * limited rate.
  */
 #define pr_fmt(fmt) "pvperf_host: " fmt
 
@@ -38,7 +39,7 @@ static void call_refuse_vm(const char *why)
 			      current->tgid, current->group_leader->comm, why);
 }
 
-/* A guest asks for each of its events, and again: a VM is told of once a time. */
+/* Log once per VM until an OPEN succeeds: guests retry every event. */
 static void call_log_lent_out(struct pvperf_vm *vm,
 			      const struct guest_perf_attr *attr, int err)
 {
@@ -74,7 +75,7 @@ static int call_open(struct pvperf_vcpu *vcpu, u64 addr, const s32 *id)
 	return err;
 }
 
-/* CLOSE, ENABLE, DISABLE, READ: what works on one event. */
+/* CLOSE, ENABLE, DISABLE, READ: they operate on one event. */
 static int call_event(struct pvperf_vcpu *vcpu, u32 op, s32 id, u64 arg)
 {
 	struct pvperf_host_event *event = pvperf_ids_find(vcpu, id);
@@ -110,7 +111,6 @@ static void call_note(struct pvperf_vcpu *vcpu, u32 op, u32 arg, long result)
 	}
 }
 
-static int call_batch_op(struct pvperf_vcpu *vcpu, const struct guest_perf_op *op)
 static int call_decoded_op(struct pvperf_vcpu *vcpu, const struct guest_perf_op *op)
 {
 	if (op->op == KVM_PERF_OP_OPEN)
@@ -120,6 +120,7 @@ static int call_decoded_op(struct pvperf_vcpu *vcpu, const struct guest_perf_op 
 	return call_event(vcpu, op->op, op->id, op->arg);
 }
 
+static int call_batch_op(struct pvperf_vcpu *vcpu, const struct guest_perf_op *op)
 {
 	int err = pvperf_decode_op(op);
 
@@ -130,8 +131,8 @@ static int call_decoded_op(struct pvperf_vcpu *vcpu, const struct guest_perf_op 
 }
 
 /*
- * A batch that lies in the attached page needs no translation: that page is
- * pinned, and writable.
+ * A batch in the attached page needs no translation: the page is pinned, and
+ * writable.
  */
 static struct guest_perf_op *call_batch_mapped(struct pvperf_vcpu *vcpu, u64 addr)
 {
@@ -154,7 +155,7 @@ static int call_batch(struct pvperf_vcpu *vcpu, u64 addr, u32 n)
 		memcpy(batch, mapped, len);
 	else
 		err = pvperf_page_copy_in(vcpu->vm->kvm, batch, addr, len);
-	/* a batch whose results have no place to go changes nothing */
+	/* A batch whose results cannot be written must change nothing. */
 	if (!err && !mapped)
 		err = pvperf_page_copy_out(vcpu->vm->kvm, addr, batch, len);
 	if (err)
@@ -205,7 +206,7 @@ static long call_vm(struct kvm_vcpu *kvcpu, const struct pvperf_call *call)
 		return -KVM_ENOMEM;
 	atomic64_inc(&vm->stats.calls);
 	if (call->op == KVM_PERF_OP_RESET) {
-		/* takes every vCPU's lock in turn, so it must hold none */
+		/* RESET takes every vCPU's lock in turn, so it must hold none. */
 		pvperf_vcpu_clear_all(vm, PVPERF_END_CLOSE);
 	} else {
 		pvperf_vcpu_enter(vcpu);

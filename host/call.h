@@ -8,16 +8,31 @@
 
 struct kvm_vcpu;
 
-/* RBX, RCX, RDX, RSI: 32 bits each, whatever mode the caller is in. */
+/**
+ * struct pvperf_call - a guest's call, 32 bits of each register in any CPU mode
+ * @op: KVM_PERF_OP_*, from RBX
+ * @arg: from RCX, RDX, RSI
+ */
 struct pvperf_call {
 	u32 op;
 	u32 arg[3];
 };
 
-/* In the vCPU's thread; may sleep. What goes to RAX. */
+/**
+ * pvperf_call_do() - do a call, in the vCPU's thread; may sleep
+ * @kvcpu: the vCPU
+ * @call: the call
+ *
+ * Return: what goes to RAX.
+ */
 long pvperf_call_do(struct kvm_vcpu *kvcpu, const struct pvperf_call *call);
 
-/* Is there a host side for this VM at all? Any context. */
+/**
+ * pvperf_call_offered() - is there a host side for this VM? Any context
+ * @kvcpu: a vCPU of the VM
+ *
+ * Return: true if there is.
+ */
 bool pvperf_call_offered(const struct kvm_vcpu *kvcpu);
 
 #endif /* _PVPERF_HOST_CALL_H */

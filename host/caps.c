@@ -42,7 +42,7 @@ u64 pvperf_caps_epoch(void)
 	return epoch;
 }
 
-/* General purpose counters, as the CPU says, perf or not; 0 where it does not. */
+/* The number of general-purpose counters, if the CPU tells it; else 0. */
 static u32 caps_counters(void)
 {
 	switch (boot_cpu_data.x86_vendor) {
@@ -64,7 +64,7 @@ static u64 caps_raw_mask(void)
 {
 	if (!raw)
 		return 0;
-	/* Before Zen the same counters saw the north bridge: other VMs' traffic. */
+	/* Before Zen these counters also saw the north bridge: other VMs' traffic. */
 	if (boot_cpu_data.x86_vendor == X86_VENDOR_AMD && boot_cpu_data.x86 < 0x17)
 		return 0;
 	return boot_cpu_data.x86_vendor == X86_VENDOR_INTEL ?

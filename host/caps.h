@@ -3,8 +3,8 @@
 #define _PVPERF_HOST_CAPS_H
 
 /*
- * What this host has to offer, and to whom: the module's parameters, and the
- * CPUID leaves that tell a guest. Knows the CPU, neither KVM nor perf.
+ * What this host offers, and to whom: the module's parameters, and the CPUID
+ * leaves that tell a guest. Knows the CPU, neither KVM nor perf.
  */
 
 #include <linux/types.h>
@@ -12,11 +12,29 @@
 
 extern struct pvperf_policy pvperf_policy;
 
-/* @hardware: perf has a driver for this CPU's counters. */
+/**
+ * pvperf_caps_init() - check the parameters, and find out what there is
+ * @hardware: perf has a driver for this CPU's counters
+ *
+ * Return: 0, or -EINVAL after a message.
+ */
 int pvperf_caps_init(bool hardware);
-/* Another number at each load of the module. */
+
+/**
+ * pvperf_caps_epoch() - a number that is another one at each load of the module
+ *
+ * Return: the number.
+ */
 u64 pvperf_caps_epoch(void);
-/* @leaf is one of ours. */
+
+/**
+ * pvperf_caps_cpuid() - answer CPUID
+ * @leaf: one of ours
+ * @eax: the answer
+ * @ebx: the answer
+ * @ecx: the answer
+ * @edx: the answer
+ */
 void pvperf_caps_cpuid(u32 leaf, u32 *eax, u32 *ebx, u32 *ecx, u32 *edx);
 
 #endif /* _PVPERF_HOST_CAPS_H */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Form of what a guest hands in. Nothing here reads guest memory: the caller
- * copied it once, and what was checked is what is used.
+ * The form of a guest's arguments. Nothing here reads guest memory: the caller has
+ * copied it once, so what was checked is what is used.
  */
 #include "decode.h"
 
@@ -60,13 +60,13 @@ int pvperf_decode_attr(const struct guest_perf_attr *attr)
 		return -KVM_EINVAL;
 	if (attr->bp_type || attr->bp_addr || attr->bp_len)
 		return -KVM_EINVAL;
-	/* perf takes periods of 63 bits */
+	/* perf takes periods of 63 bits. */
 	if (attr->sample_period >> 63)
 		return -KVM_EINVAL;
 	return 0;
 }
 
-/* What may stand in a batch. */
+/* Only these operations may stand in a batch. */
 int pvperf_decode_op(const struct guest_perf_op *op)
 {
 	if (op->reserved || op->reserved2)

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Which functions of KVM are hooked, and what is done there. KVM's room.
+ * Which functions of KVM are hooked, and what the hooks do. KVM's room.
  *
- *   kvm_emulate_hypercall    our number only. KVM goes first: it checks the
- *                            privilege level, deals with Xen and Hyper-V, skips
- *                            the instruction and answers -KVM_ENOSYS. Only what
- *                            KVM refused like that is ours to answer.
+ *   kvm_emulate_hypercall    our number only. KVM's function runs first: it checks
+ *                            the privilege level, deals with Xen and Hyper-V,
+ *                            skips the instruction and answers -KVM_ENOSYS. We
+ *                            answer only what KVM has refused in this way.
  *   kvm_cpuid                our leaves only
  *   kvm_arch_pre_destroy_vm  a VM ends; no vCPU runs any more
  *   kvm_vcpu_reset           INIT, triple fault, SHUTDOWN
- *   kvm_arch_vcpu_ioctl_set_regs  userspace resets a vCPU (it writes all state;
- *                            real mode is how a reset is told from a debugger)
+ *   kvm_arch_vcpu_ioctl_set_regs  userspace resets a vCPU: it writes all state. A
+ *                            debugger does so, too, but not in real mode.
  *
  * The callbacks run on every hypercall and CPUID of every VM, and may be
- * preempted: they look at one word and go.
+ * preempted: they look at one word, and return if it is not ours.
  */
 #define pr_fmt(fmt) "pvperf_host: " fmt
 
@@ -30,7 +30,7 @@
 #include "reset.h"
 #include "vm.h"
 
-/* Static calls need a function to begin with; none of these is ever called. */
+/* A static call needs a function to begin with; none of these is ever called. */
 static int no_hypercall(struct kvm_vcpu *kvcpu)
 {
 	return 1;
@@ -46,7 +46,7 @@ static void no_destroy(struct kvm *kvm)
 {
 }
 
-/* KVM's functions behind the patched entry, and (test_) with it. */
+/* KVM's originals, past ftrace's patch; the self-test's enter through the patch. */
 DEFINE_STATIC_CALL(pvperf_kvm_hypercall, no_hypercall);
 DEFINE_STATIC_CALL(pvperf_kvm_cpuid, no_cpuid);
 DEFINE_STATIC_CALL(pvperf_kvm_destroy, no_destroy);
@@ -54,8 +54,8 @@ DEFINE_STATIC_CALL(pvperf_test_hypercall, no_hypercall);
 DEFINE_STATIC_CALL(pvperf_test_cpuid, no_cpuid);
 
 /*
- * One callback each. The ends are watched before anything can be begun, and until all is undone:
- * so the two have counts of their own of what is under way.
+ * The hooks on the ends are installed before those on the ways in and removed after
+ * them, so each group has an in-flight count, and a callback, of its own.
  */
 static DEFINE_PER_CPU(long, ends_inflight);
 static DEFINE_PER_CPU(long, ways_in_inflight);
@@ -65,6 +65,7 @@ static struct pvperf_hooks ways_in;
 static struct pvperf_hook ways_in_hook[] = {
 	{ .name = "kvm_emulate_hypercall" }, { .name = "kvm_cpuid" },
 };
+
 static struct pvperf_hook *const hook_hypercall = &ways_in_hook[0];
 static struct pvperf_hook *const hook_cpuid = &ways_in_hook[1];
 
@@ -74,9 +75,10 @@ static struct pvperf_hook *const hook_destroy = &ends_hook[0];
 static struct pvperf_hook resets_hook[] = {
 	{ .name = "kvm_vcpu_reset" }, { .name = "kvm_arch_vcpu_ioctl_set_regs" },
 };
+
 static struct pvperf_hook *const hook_set_regs = &resets_hook[1];
 
-/* The self-test's; never a real vCPU. */
+/* The self-test's vCPU, which is no real one. */
 static struct kvm_vcpu *test_vcpu;
 
 #define TEST_ANSWER	0x70766f6b
@@ -89,7 +91,7 @@ static void door_call(struct kvm_vcpu *kvcpu, const struct pvperf_call *call)
 	if ((int)*rax != -KVM_ENOSYS)
 		return;
 	result = pvperf_call_do(kvcpu, call);
-	/* KVM has cut its answer to 32 bits for a caller in 32-bit mode. */
+	/* KVM truncates its answer to 32 bits for a caller in 32-bit mode. */
 	*rax = *rax >> 32 ? result : (u32)result;
 }
 
@@ -163,7 +165,7 @@ static void notrace see_end(unsigned long ip, unsigned long parent_ip,
 	struct pt_regs *regs = pvperf_ftrace_regs(fregs);
 	bool ours;
 
-	/* Another VM's entry may go while we look. */
+	/* Another VM may leave the registry while we look. */
 	rcu_read_lock();
 	ours = pvperf_vm_find((struct kvm *)regs->di);
 	rcu_read_unlock();
@@ -185,10 +187,12 @@ static struct pvperf_hooks ways_in = {
 	.ops.func = see_way_in, .hook = ways_in_hook, .n = ARRAY_SIZE(ways_in_hook),
 	.inflight = &ways_in_inflight,
 };
+
 static struct pvperf_hooks ends = {
 	.ops.func = see_end, .hook = ends_hook, .n = ARRAY_SIZE(ends_hook),
 	.inflight = &ends_inflight,
 };
+
 static struct pvperf_hooks resets = {
 	.ops.func = see_reset, .hook = resets_hook, .n = ARRAY_SIZE(resets_hook),
 };
@@ -206,13 +210,13 @@ static bool test_cpuid_works(void)
 {
 	u32 eax = KVM_PERF_CPUID_FEATURES, ebx = 0, ecx = 0, edx = 0;
 
-	/* Were it not diverted KVM would find no entry, which does no harm. */
+	/* If it is not diverted, KVM finds no entry, which does no harm. */
 	static_call(pvperf_test_cpuid)(test_vcpu, &eax, &ebx, &ecx, &edx, true);
 	return pvperf_policy.access < PVPERF_ACCESS_LOCAL ||
 	       (eax == KVM_PERF_ABI_VERSION && ecx == KVM_PERF_OP);
 }
 
-/* Only when CPUID's hook was seen to divert, and this text is patched, too. */
+/* Only after CPUID's hook was seen to divert, and if this text is patched, too. */
 static bool test_hypercall_works(void)
 {
 	test_vcpu->arch.regs[VCPU_REGS_RAX] = KVM_PERF_OP;

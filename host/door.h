@@ -2,14 +2,32 @@
 #ifndef _PVPERF_HOST_DOOR_H
 #define _PVPERF_HOST_DOOR_H
 
-/* The way into KVM, and the way out. Process context. */
+/* The hooks on KVM: the ways in, and the ends. Process context. */
 
-/* The ends of VMs and vCPUs are seen; nobody can ask for anything yet. */
+/**
+ * pvperf_door_watch() - watch the ends of VMs and vCPUs
+ *
+ * No guest can call us yet.
+ *
+ * Return: 0 or an error, after a message.
+ */
 int pvperf_door_watch(void);
-/* Proves that the hooks work, then lets guests in. */
+
+/**
+ * pvperf_door_open() - prove that the hooks work, then let guests call
+ *
+ * Return: 0 or an error, after a message.
+ */
 int pvperf_door_open(void);
-/* Nobody asks any more; ends are still seen. */
+
+/**
+ * pvperf_door_close() - let no guest call any more; the ends are still watched
+ */
 void pvperf_door_close(void);
+
+/**
+ * pvperf_door_unwatch() - remove the last hooks
+ */
 void pvperf_door_unwatch(void);
 
 #endif /* _PVPERF_HOST_DOOR_H */

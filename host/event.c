@@ -2,8 +2,8 @@
 /*
  * Events. perf's room: may know struct perf_event, not KVM.
  *
- * The one invariant: .perf's overflow handler may write to .shared, so .perf is
- * released (which waits for the handler) before .page is given back.
+ * The invariant: the overflow handler of .perf may write to .shared, so .perf is
+ * released, which waits for the handler, before .page is given back.
  */
 #include <linux/err.h>
 #include <linux/perf_event.h>
@@ -17,6 +17,7 @@
 #include "page.h"
 #include "sync.h"
 
+/* perf's error as one of the ABI. */
 static int event_error(long err)
 {
 	switch (err) {
@@ -25,7 +26,7 @@ static int event_error(long err)
 		return -KVM_ENOENT;
 	case -EINVAL:
 		return -KVM_EINVAL;
-	case -EOPNOTSUPP:	/* the PMU is lent to a VM (mediated vPMU) */
+	case -EOPNOTSUPP:	/* the PMU is lent out to a VM (mediated vPMU) */
 		return -KVM_EOPNOTSUPP;
 	case -ENOMEM:
 		return -KVM_ENOMEM;
@@ -35,9 +36,9 @@ static int event_error(long err)
 }
 
 /*
- * Not pinned, unless the admin wants it so: the host's own pinned events come
- * first, and the guest is told. exclude_host counts what the vCPU does inside the
- * guest only; a software event is about the thread, and happens in the host.
+ * Pinned only if the admin wants it: otherwise the host's own pinned events come
+ * first, and the guest is told. exclude_host counts only what the vCPU does inside
+ * the guest; a software event is about the thread, and happens in the host.
  */
 static struct perf_event *event_create(struct pvperf_host_event *event)
 {
@@ -101,7 +102,7 @@ bool pvperf_event_hardware(void)
 	struct perf_event *perf = perf_event_create_kernel_counter(&attr, -1,
 							current, NULL, NULL);
 
-	/* What is lent, or taken, is there. */
+	/* Other errors mean that the PMU exists but is in use. */
 	if (IS_ERR(perf))
 		return PTR_ERR(perf) != -ENOENT && PTR_ERR(perf) != -ENODEV;
 	perf_event_release_kernel(perf);
@@ -115,8 +116,8 @@ int pvperf_event_open(struct pvperf_vcpu *vcpu,
 	struct pvperf_host_event *event;
 	int err;
 
-	if (pvperf_ids_taken(vcpu->vm, param->id))
 	lockdep_assert_held(&vcpu->lock);
+	if (pvperf_ids_taken(vcpu->vm, param->id))
 		return -KVM_EEXIST;
 	if (vcpu->nr_events >= pvperf_policy.max_events)
 		return -KVM_ENOSPC;
@@ -146,7 +147,7 @@ err_free:
 	return err;
 }
 
-/* Its last word is all that it counted. */
+/* The last update has all that the event has counted. */
 static void event_gone(struct pvperf_host_event *event)
 {
 	if (event->enabled && event->perf)
@@ -156,8 +157,8 @@ static void event_gone(struct pvperf_host_event *event)
 
 void pvperf_event_close(struct pvperf_host_event *event, enum pvperf_end end)
 {
-	if (end == PVPERF_END_CLOSE)
 	lockdep_assert_held(&event->vcpu->lock);
+	if (end == PVPERF_END_CLOSE)
 		pvperf_event_disable(event);
 	else if (end == PVPERF_END_GONE)
 		event_gone(event);
@@ -165,14 +166,14 @@ void pvperf_event_close(struct pvperf_host_event *event, enum pvperf_end end)
 		perf_event_release_kernel(event->perf);
 	pvperf_ids_remove(event);
 	pvperf_page_put(event->vcpu->vm, event->page);
-	/* another vCPU may be looking at .vcpu under this id */
+	/* Another vCPU may be looking at .vcpu under this id. */
 	kfree_rcu(event, rcu);
 }
 
 int pvperf_event_enable(struct pvperf_host_event *event, u64 left)
 {
-	if (!event->perf)
 	lockdep_assert_held(&event->vcpu->lock);
+	if (!event->perf)
 		return -KVM_EBUSY;
 	if (!event->enabled) {
 		event->enabled = true;
@@ -187,9 +188,9 @@ int pvperf_event_enable(struct pvperf_host_event *event, u64 left)
 
 void pvperf_event_disable(struct pvperf_host_event *event)
 {
-	if (pvperf_sync_failed(event))
 	lockdep_assert_held(&event->vcpu->lock);
-	/* What it counted before it failed is published with the times of then. */
+	/* Books the time without a counter, which is lost once .enabled is false. */
+	if (pvperf_sync_failed(event))
 		pvperf_sync_event(event);
 	if (event->enabled) {
 		event->enabled = false;
@@ -200,9 +201,9 @@ void pvperf_event_disable(struct pvperf_host_event *event)
 }
 
 /*
- * Since when the new thread has run the vCPU, nobody knows. So all the time
- * that the old one did not is taken for missed: the count may be short, and the
- * times say so.
+ * Nobody knows since when the new thread has run the vCPU. So all time in which the
+ * old thread did not run counts as missed: the count may be too low, and the times
+ * say so.
  */
 static void event_rebase(struct pvperf_host_event *event)
 {
@@ -217,12 +218,15 @@ static void event_rebase(struct pvperf_host_event *event)
 		event->base.time_enabled += passed - enabled;
 }
 
-/* Stops the perf_event that is to go. What is left of its period; 0: all. */
+/* Stops the perf_event before its end. Returns what is left of its period; 0: all. */
 static u64 event_stop(struct pvperf_host_event *event)
 {
 	s64 left;
 
-	/* To make the one before anew took long, and this one counted meanwhile. */
+	/*
+	 * Recreating the previous event took time during which this one counted:
+	 * drop the cached clock.
+	 */
 	event->vcpu->clock = 0;
 	if (!event->perf)
 		return 0;
@@ -233,7 +237,7 @@ static u64 event_stop(struct pvperf_host_event *event)
 	return left > 0 && left < event->period ? left : 0;
 }
 
-/* From .synced until it counts again, its time is taken for missed. */
+/* The time from .synced until the new perf_event counts is missed. */
 static void event_renew(struct pvperf_host_event *event, u64 left)
 {
 	if (event->perf)
@@ -255,19 +259,19 @@ void pvperf_event_rebind(struct pvperf_host_event *event)
 {
 	u64 left;
 
+	lockdep_assert_held(&event->vcpu->lock);
+	left = event_stop(event);
 	event_rebase(event);
 	event_renew(event, left);
 }
 
-	lockdep_assert_held(&event->vcpu->lock);
-	left = event_stop(event);
 void pvperf_event_reopen(struct pvperf_host_event *event)
 {
 	u64 left;
 
+	lockdep_assert_held(&event->vcpu->lock);
+	left = event_stop(event);
 	pvperf_sync_event_as(event, event->sync.state);
 	event->base = event->sync;
 	event_renew(event, left);
 }
-	lockdep_assert_held(&event->vcpu->lock);
-	left = event_stop(event);

@@ -3,29 +3,68 @@
 #define _PVPERF_HOST_EVENT_H
 
 /*
- * An event: the guest's id and memory on one side, a host perf_event bound to
- * the vCPU's thread on the other. All functions want pvperf_vcpu.lock, and run
- * in the vCPU's thread unless they say otherwise; they return 0 or -KVM_E*.
+ * Events: the guest's id and memory on one side, a host perf_event bound to the
+ * vCPU's thread on the other. The caller holds pvperf_vcpu.lock, and is the vCPU's
+ * thread unless a function says otherwise.
  */
 
 #include <linux/kvm_pvperf.h>
 #include <linux/types.h>
 #include "state.h"
 
-/* At load, process context: has perf a driver for this CPU's counters? */
+/**
+ * pvperf_event_hardware() - has perf a driver for this CPU's counters?
+ *
+ * At load, in process context, without a lock.
+ *
+ * Return: true if there is a driver, even if it can give us no counter now.
+ */
 bool pvperf_event_hardware(void);
 
-/* @param and @attr are copies that were checked. */
+/**
+ * pvperf_event_open() - OPEN
+ * @vcpu: the vCPU
+ * @param: a checked copy
+ * @attr: a checked copy
+ *
+ * Return: 0 or -KVM_E*.
+ */
 int pvperf_event_open(struct pvperf_vcpu *vcpu,
 		      const struct guest_perf_event_param *param,
 		      const struct guest_perf_attr *attr);
-/* Any process context. Frees @event. */
+
+/**
+ * pvperf_event_close() - close an event and free it; any process context
+ * @event: the event
+ * @end: why
+ */
 void pvperf_event_close(struct pvperf_host_event *event, enum pvperf_end end);
+
+/**
+ * pvperf_event_enable() - ENABLE
+ * @event: the event
+ * @left: how much is left of the first period; 0: all of it
+ *
+ * Return: 0, or -KVM_EBUSY if there is no host event.
+ */
 int pvperf_event_enable(struct pvperf_host_event *event, u64 left);
+
+/**
+ * pvperf_event_disable() - DISABLE
+ * @event: the event
+ */
 void pvperf_event_disable(struct pvperf_host_event *event);
-/* The vCPU's thread is another one now: the caller. */
+
+/**
+ * pvperf_event_rebind() - move the host event to the current thread
+ * @event: an event whose vCPU runs in another thread than before
+ */
 void pvperf_event_rebind(struct pvperf_host_event *event);
-/* Any process context: the perf_event anew, for the same thread. */
+
+/**
+ * pvperf_event_reopen() - recreate the host event; any process context
+ * @event: stays with its thread; count, times and period go on
+ */
 void pvperf_event_reopen(struct pvperf_host_event *event);
 
 #endif /* _PVPERF_HOST_EVENT_H */

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Installing and removing hooks. The one invariant: when pvperf_hooks_remove()
- * has returned no CPU does, or will do, anything that a hook led to; and when
- * pvperf_hooks_settle() has, none is even on its way out of this module's text.
+ * Installs and removes hooks. The invariant: once pvperf_hooks_remove() has
+ * returned, no CPU runs, or will run, what a hook has diverted it to; once
+ * pvperf_hooks_settle() has returned, no CPU is even leaving this module's text.
  *
- * Each ftrace_ops costs a grace period of RCU tasks to remove, 0.1 s and more
- * on a busy host. So there is one for all functions that come and go together.
+ * To remove an ftrace_ops costs a grace period of RCU tasks, 0.1 s and more on a
+ * busy host. So functions that are hooked and unhooked together share one.
  */
 #define pr_fmt(fmt) "pvperf_host: " fmt
 
@@ -64,8 +64,8 @@ int pvperf_hooks_install(struct pvperf_hooks *hooks)
 	/*
 	 * PERMANENT: sysctl kernel.ftrace_enabled=0 must not unhook us silently.
 	 * IPMODIFY: a live patch of the same function is a conflict, not a race;
-	 * who only watches gets on with one. Not RECURSION: no callback comes upon
-	 * what it is hooked to, and ftrace's guard costs more than all of ours.
+	 * watch-only hooks coexist with a live patch. Not RECURSION: no callback
+	 * calls a hooked function, and ftrace's guard costs more than the callback.
 	 */
 	hooks->ops.flags = PVPERF_FTRACE_FLAGS | FTRACE_OPS_FL_PERMANENT;
 	if (hooks->inflight)
@@ -80,9 +80,9 @@ int pvperf_hooks_install(struct pvperf_hooks *hooks)
 }
 
 /*
- * Only ever called when nothing enters any more, so each CPU's part only goes
- * down, and a sum of 0 is final. A call that was preempted and moved counts up
- * on one CPU and down on another.
+ * Only called when no call can enter any more, so no CPU's part goes up, and a sum
+ * of 0 is final. A call that was preempted and moved counts up on one CPU and down
+ * on another.
  */
 static long hooks_inflight(const struct pvperf_hooks *hooks)
 {
@@ -101,14 +101,14 @@ void pvperf_hooks_remove(struct pvperf_hooks *hooks)
 	hooks->live = false;
 	unregister_ftrace_function(&hooks->ops);
 	ftrace_free_filter(&hooks->ops);
-	/* No callback runs any more (unregister waited), so none can enter. */
+	/* unregister has waited for the callbacks, so no call can enter any more. */
 	while (hooks->inflight && hooks_inflight(hooks))
 		fsleep(1000);
 }
 
 void pvperf_hooks_settle(void)
 {
-	/* What is behind pvperf_hook_leave() never sleeps. */
+	/* The few instructions after pvperf_hook_leave() never sleep. */
 	synchronize_rcu_tasks();
 }
 

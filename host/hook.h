@@ -15,38 +15,87 @@
 #include <linux/percpu.h>
 #include <linux/types.h>
 
+/**
+ * struct pvperf_hook - one hooked function
+ * @name: its name
+ * @ip: where ftrace patches it
+ */
 struct pvperf_hook {
 	const char *name;
-	unsigned long ip;		/* where ftrace patches */
+	unsigned long ip;
 };
 
-/* Hooks that come and go together, with one callback: it tells them by @ip. */
+/**
+ * struct pvperf_hooks - hooks that are installed and removed together
+ * @ops: ftrace's; the one callback tells the functions apart by their @ip
+ * @hook: the functions
+ * @n: how many
+ * @inflight: diverted calls that are under way, summed over CPUs; NULL: the
+ *	callback only watches
+ * @live: installed
+ */
 struct pvperf_hooks {
 	struct ftrace_ops ops;
 	struct pvperf_hook *hook;
 	unsigned int n;
-	long __percpu *inflight;	/* diverted calls, summed over CPUs;
-					 * NULL: these only watch */
+	long __percpu *inflight;
 	bool live;
 };
 
-/* Resolve all of them, or none; process context. */
+/**
+ * pvperf_hooks_find() - resolve all functions, or none; process context
+ * @hooks: the hooks
+ *
+ * Return: 0 or -ENOENT, after a message.
+ */
 int pvperf_hooks_find(struct pvperf_hooks *hooks);
+
+/**
+ * pvperf_hooks_install() - have ftrace patch the functions
+ * @hooks: were found
+ *
+ * Return: 0 or an error, after a message.
+ */
 int pvperf_hooks_install(struct pvperf_hooks *hooks);
-/* Returns when no call that these diverted is under way any more. */
+
+/**
+ * pvperf_hooks_remove() - remove hooks, and wait for all calls that they diverted
+ * @hooks: installed or not
+ */
 void pvperf_hooks_remove(struct pvperf_hooks *hooks);
-/* Last of all, once: not even a diverted call's last instructions remain. */
+
+/**
+ * pvperf_hooks_settle() - wait for the last instructions of all diverted calls
+ *
+ * Once, after the last pvperf_hooks_remove().
+ */
 void pvperf_hooks_settle(void);
-/* Did ftrace really patch the text? */
+
+/**
+ * pvperf_hook_patched() - has ftrace really patched the text?
+ * @hook: was installed
+ *
+ * Return: true if a call stands there.
+ */
 bool pvperf_hook_patched(const struct pvperf_hook *hook);
 
-/* Where the hooked function goes on behind ftrace's patch. */
+/**
+ * pvperf_hook_original() - where the hooked function goes on after ftrace's patch
+ * @hook: was found
+ *
+ * Return: the address.
+ */
 static inline unsigned long pvperf_hook_original(const struct pvperf_hook *hook)
 {
 	return hook->ip + MCOUNT_INSN_SIZE;
 }
 
-/* In the callback, which ftrace waits for before it lets its ops go. */
+/**
+ * pvperf_hook_divert() - in the callback: have another function run instead
+ * @hooks: what the callback belongs to; ftrace waits for it before they end
+ * @regs: the hooked function's
+ * @to: ends with pvperf_hook_leave()
+ */
 static __always_inline void pvperf_hook_divert(const struct pvperf_hooks *hooks,
 					       struct pt_regs *regs, void *to)
 {
@@ -54,7 +103,10 @@ static __always_inline void pvperf_hook_divert(const struct pvperf_hooks *hooks,
 	instruction_pointer_set(regs, (unsigned long)to);
 }
 
-/* The last thing that a diverted call does. */
+/**
+ * pvperf_hook_leave() - the last thing that a diverted call does
+ * @hooks: what has diverted it
+ */
 static __always_inline void pvperf_hook_leave(const struct pvperf_hooks *hooks)
 {
 	this_cpu_dec(*hooks->inflight);

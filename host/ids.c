@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The table of ids. Knows neither KVM nor perf.
+ * The table of ids, and the list of each vCPU's events. Knows neither KVM nor perf.
  */
 #include <linux/err.h>
 #include "ids.h"

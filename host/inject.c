@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * NMIs for a guest. KVM's room. kvm_inject_nmi() is not exported by newer
- * kernels; it is these two lines, on fields that all kernels have.
+ * NMIs for a guest. KVM's room. Newer kernels don't export kvm_inject_nmi(): it is
+ * the first two lines of pvperf_inject_nmi(), on fields that all kernels have.
  */
 #include <linux/irq_work.h>
 #include <linux/kvm_host.h>
@@ -10,11 +10,11 @@
 
 /*
  * The request alone can come too late: between KVM's last look at its requests
- * (interrupts off) and the entry to the guest, or while the vCPU goes to sleep
- * in HLT. The irq_work's interrupt closes both: it is pending at the entry and
- * makes the guest exit at once, and its handler wakes a sleeper. Neither is
- * possible if the interrupt of the overflow itself has just made the guest exit,
- * as it nearly always has: then KVM's look at its requests is yet to come.
+ * (interrupts off) and the entry to the guest, or while the vCPU goes to sleep in
+ * HLT. The interrupt of the irq_work helps in both cases: it is pending at the
+ * entry and makes the guest exit at once, and its handler wakes a sleeping vCPU.
+ * Neither case is possible if the interrupt of the overflow itself has just made
+ * the guest exit, which is nearly always so: then KVM looks at its requests later.
  */
 void pvperf_inject_nmi(struct pvperf_vcpu *vcpu)
 {

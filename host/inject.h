@@ -2,16 +2,23 @@
 #ifndef _PVPERF_HOST_INJECT_H
 #define _PVPERF_HOST_INJECT_H
 
-/* An NMI into a vCPU, from the overflow handler. */
+/* Sends an NMI to a vCPU, from the overflow handler. */
 
 #include <linux/types.h>
 
 struct irq_work;
 struct pvperf_vcpu;
 
-/* NMI context, in the vCPU's own thread. */
+/**
+ * pvperf_inject_nmi() - queue an NMI for a vCPU; NMI context
+ * @vcpu: the vCPU whose thread this is
+ */
 void pvperf_inject_nmi(struct pvperf_vcpu *vcpu);
-/* Of pvperf_vcpu.wake. */
+
+/**
+ * pvperf_inject_wake() - the function of pvperf_vcpu.wake
+ * @work: in a struct pvperf_vcpu
+ */
 void pvperf_inject_wake(struct irq_work *work);
 
 #endif /* _PVPERF_HOST_INJECT_H */

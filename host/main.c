@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * pvperf_host: perf events of this host for KVM guests. What is set up, in
- * order; the exit is its mirror.
+ * pvperf_host: perf events of this host for KVM guests. Sets everything up, in
+ * order, and takes it down in reverse.
  */
 #define pr_fmt(fmt) "pvperf_host: " fmt
 
@@ -18,9 +18,9 @@
 #include "trace.h"
 
 /*
- * ftrace holds no reference on the module that it patches. This one, by a
- * symbol that every kernel exports, keeps kvm.ko loaded for as long as we are;
- * it is not called.
+ * ftrace holds no reference on the module that it patches. This reference to a
+ * symbol that every kernel exports keeps kvm.ko loaded for as long as we are. It is
+ * not called.
  */
 static void (*const pin_kvm)(struct kvm *kvm) __used = kvm_get_kvm;
 

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Overflows. perf's room. Everything that may run in NMI context here takes no
- * lock, allocates nothing, and reads one word of guest memory: .period.
+ * Overflows. perf's room. Whatever may run in NMI context here takes no lock,
+ * allocates nothing, and reads one word of guest memory: .period.
  *
- * Pace: perf stops an event that overflows too often until the next tick, and
- * counts nothing meanwhile, which the guest would not see. So we never let it
- * come to that: beyond our own limits the period is doubled for as long as it
- * takes. The count stays right, and says how far apart the overflows were.
+ * Pace: perf throttles an event that overflows too often: it stops the event until
+ * the next tick, and the guest would not see that nothing is counted meanwhile. So
+ * we double the period beyond limits of our own, for as long as it takes, and perf
+ * never has a reason. The count stays right, and says how far apart the overflows
+ * were.
  */
 #include <linux/jiffies.h>
 #include <linux/perf_event.h>
@@ -19,14 +20,14 @@
 #include "sync.h"
 #include "trace.h"
 
-/* In a second, of one event and of one vCPU. */
+/* Overflows in a second, of one event and of one vCPU. */
 #define EVENT_MAX	16000
 #define VCPU_MAX	64000
 
 #define STRETCH_MAX	20
 #define PERIOD_MAX	(1ULL << 62)
 
-/* The guest's wish, read once and bounded, and doubled as often as it takes. */
+/* The period that the guest wants: read once, bounded, and doubled .stretch times. */
 static u64 overflow_period(struct pvperf_host_event *event)
 {
 	u64 want = event->full ? READ_ONCE(event->shared->period) : 0;
@@ -39,7 +40,7 @@ static u64 overflow_period(struct pvperf_host_event *event)
 	return min(event->period, PERIOD_MAX >> event->stretch) << event->stretch;
 }
 
-/* Is this one too many since the tick? */
+/* Is this overflow one too many since the tick? */
 static bool overflow_vcpu_fast(struct pvperf_vcpu *vcpu)
 {
 	if (vcpu->tick != jiffies) {
@@ -50,8 +51,9 @@ static bool overflow_vcpu_fast(struct pvperf_vcpu *vcpu)
 }
 
 /*
- * A new tick: as many doublings less as leave it well below the limit if it goes
- * on as in the last one. Too fast for that, a burst is doubled often.
+ * In a new tick: takes back as many doublings as leave the event well below the
+ * limit, if it goes on at the rate of the last tick. No doubling is taken back
+ * within a tick, so a burst ends after a few doublings.
  */
 static void overflow_relax(struct pvperf_host_event *event)
 {
@@ -91,7 +93,7 @@ void pvperf_overflow_arm(struct pvperf_host_event *event, u64 left)
 	pvperf_core_arm(event->perf, period, left);
 }
 
-/* Interrupts off, as a timer's overflow may come on top of another's. */
+/* Interrupts off: a timer's overflow may interrupt another overflow. */
 static void overflow_tell(struct pvperf_host_event *event, u64 count)
 {
 	struct pvperf_vcpu *vcpu = event->vcpu;

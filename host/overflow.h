@@ -2,7 +2,7 @@
 #ifndef _PVPERF_HOST_OVERFLOW_H
 #define _PVPERF_HOST_OVERFLOW_H
 
-/* From an overflow of a host perf_event to the guest's page and an NMI. */
+/* Turns an overflow of a host perf_event into an update of the page and an NMI. */
 
 #include <linux/types.h>
 
@@ -11,15 +11,21 @@ struct perf_sample_data;
 struct pt_regs;
 struct pvperf_host_event;
 
-/*
- * Before enabling a perf_event that is off: the period that the guest wants
- * now, and how much is left of the first one (0: all of it).
+/**
+ * pvperf_overflow_arm() - set the period that the guest wants now
+ * @event: its perf_event is off, and is enabled next
+ * @left: how much is left of the first period; 0: all of it
  */
 void pvperf_overflow_arm(struct pvperf_host_event *event, u64 left);
 
-/*
- * perf's overflow handler, in the vCPU's thread: NMI for a hardware event, interrupt or
- * process context (a page fault) for a software one.
+/**
+ * pvperf_overflow_nmi() - perf's overflow handler
+ * @perf: has overflowed, in its vCPU's thread
+ * @data: not used
+ * @regs: not used
+ *
+ * Context: NMI for a hardware event, interrupt or process context (a page fault)
+ * for a software event.
  */
 void pvperf_overflow_nmi(struct perf_event *perf, struct perf_sample_data *data,
 			 struct pt_regs *regs);

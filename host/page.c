@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * From a guest-physical address to memory. KVM's room: memory slots are read
- * here and nowhere else, by the inlines of kvm_host.h, which need no export.
+ * From a guest-physical address to memory. KVM's room: only this file reads memory
+ * slots, by the inlines of kvm_host.h, which need no export.
  *
- * A pin is FOLL_LONGTERM: the page neither moves nor is swapped while a guest
- * counts into it, also from NMI context. If userspace drops the mapping the
- * host writes to a page that nobody sees: harmless.
+ * Pages are pinned with FOLL_LONGTERM: a page neither moves nor is swapped while the
+ * host counts into it, from NMI context as well. If userspace drops the mapping, the
+ * host writes to a page that nobody sees, which is harmless.
  */
 #include <linux/err.h>
 #include <linux/kvm_host.h>
@@ -16,7 +16,7 @@
 #include "page.h"
 #include "state.h"
 
-/* 0: no memory there, or @write and the guest may not. */
+/* 0: there is no memory, or @write is set and the guest may not write to it. */
 static unsigned long page_hva(struct kvm *kvm, u64 gpa, bool write)
 {
 	struct kvm_memory_slot *slot;
@@ -52,6 +52,7 @@ static struct pvperf_page *page_pin(struct kvm *kvm, u64 gpa)
 	return page;
 }
 
+/* vm->lock is held. */
 static struct pvperf_page *page_get(struct pvperf_vm *vm, u64 gpa, u32 max)
 {
 	struct pvperf_page *page;
@@ -88,6 +89,7 @@ struct pvperf_page *pvperf_page_get(struct pvperf_vm *vm, u64 gpa, u32 max)
 	return page;
 }
 
+/* vm->lock is held. */
 static void page_put(struct pvperf_vm *vm, struct pvperf_page *page)
 {
 	if (--page->refs)

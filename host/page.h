@@ -3,8 +3,8 @@
 #define _PVPERF_HOST_PAGE_H
 
 /*
- * Guest memory: pages that a guest gave for good (pinned, counted, shared by
- * all that lies in them), and copies of what it hands in with a call.
+ * Guest memory: pages that a guest has given until it closes what lies in them
+ * (pinned, counted, shared by several events), and copies of a call's arguments.
  */
 
 #include <linux/types.h>
@@ -13,25 +13,67 @@ struct kvm;
 struct page;
 struct pvperf_vm;
 
+/**
+ * struct pvperf_page - a pinned page of a guest
+ * @gfn: its guest frame number
+ * @page: its struct page
+ * @address: where the host has it mapped
+ * @refs: number of users, under pvperf_vm.lock
+ */
 struct pvperf_page {
 	u64 gfn;
 	struct page *page;
-	void *address;		/* the host's mapping */
-	u32 refs;		/* pvperf_vm.lock */
+	void *address;
+	u32 refs;
 };
 
-/*
- * Pin the page of guest-physical @gpa, or take one more reference. In a vCPU's
- * thread; takes pvperf_vm.lock. ERR_PTR(-KVM_E*) on failure.
+/**
+ * pvperf_page_get() - pin a page, or take one more reference
+ * @vm: the VM; takes its lock
+ * @gpa: any guest-physical address in the page
+ * @max: how many pages the VM may have pinned
+ *
+ * Context: a vCPU's thread.
+ * Return: the page, or ERR_PTR(-KVM_E*).
  */
 struct pvperf_page *pvperf_page_get(struct pvperf_vm *vm, u64 gpa, u32 max);
-/* Any process context; takes pvperf_vm.lock. */
+
+/**
+ * pvperf_page_put() - give a reference back; any process context
+ * @vm: the VM; takes its lock
+ * @page: is unpinned and freed with its last reference
+ */
 void pvperf_page_put(struct pvperf_vm *vm, struct pvperf_page *page);
 
-/* Copies within one page, in a vCPU's thread; 0 or -KVM_EFAULT. */
+/**
+ * pvperf_page_copy_in() - copy from a guest, in a vCPU's thread
+ * @kvm: the VM
+ * @to: where to
+ * @gpa: guest-physical; does not cross a page's end
+ * @len: how many bytes
+ *
+ * Return: 0 or -KVM_EFAULT.
+ */
 int pvperf_page_copy_in(struct kvm *kvm, void *to, u64 gpa, u32 len);
+
+/**
+ * pvperf_page_copy_out() - copy to a guest, in a vCPU's thread
+ * @kvm: the VM
+ * @gpa: guest-physical; does not cross a page's end
+ * @from: where from
+ * @len: how many bytes
+ *
+ * Return: 0 or -KVM_EFAULT.
+ */
 int pvperf_page_copy_out(struct kvm *kvm, u64 gpa, const void *from, u32 len);
 
+/**
+ * pvperf_page_at() - where the host sees an address in a pinned page
+ * @page: the page
+ * @gpa: guest-physical
+ *
+ * Return: the host's address.
+ */
 static inline void *pvperf_page_at(const struct pvperf_page *page, u64 gpa)
 {
 	return page->address + (gpa & 4095);

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What a VM may open. A table says which types there are and which bits of
- * config each may use; everything else is refused.
+ * What a VM may open: which types, and which bits of config. Everything else is
+ * refused.
  *
- * Raw events keep to the event select's harmless fields: not the ring and
- * interrupt bits, which are the host's to set; not AnyThread (bit 21), which
- * would count the sibling thread, perhaps another VM's. They count while this
- * vCPU runs guest code (the host excludes itself). A few selects of some CPUs
- * are about the whole core or package all the same; where a guest may not see
- * that, raw=0 is the answer.
+ * A raw event may use only the harmless fields of the event select: not the ring
+ * and interrupt bits, which the host sets, and not AnyThread (bit 21), which would
+ * count the sibling thread, perhaps another VM's. Raw events count while this vCPU
+ * runs guest code (the host excludes itself). All the same a few selects of some
+ * CPUs are about the whole core or package; raw=0 is the answer where a guest may
+ * not see that.
  *
- * Software events are the host's, about the vCPU's own thread: how it was
- * scheduled, which the guest sees as steal time, too.
+ * Software events are the host's, about the vCPU's own thread: how the host
+ * scheduled it, which the guest sees as steal time, too.
  */
 #include "policy.h"
 

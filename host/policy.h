@@ -3,40 +3,79 @@
 #define _PVPERF_HOST_POLICY_H
 
 /*
- * May a VM have this event? Pure tables: knows neither KVM nor perf, and is
- * tested in userspace.
+ * May a VM have this event? Pure: knows neither KVM nor perf, and is tested in
+ * userspace.
  */
 
 #include <linux/kvm_pvperf.h>
 
+/**
+ * enum pvperf_access - what guests may count
+ * @PVPERF_ACCESS_UNAVAILABLE: nothing, as if there were no host side
+ * @PVPERF_ACCESS_LOCAL: what the VM's own vCPUs do
+ */
 enum pvperf_access {
-	PVPERF_ACCESS_UNAVAILABLE,	/* as if there were no host side */
-	PVPERF_ACCESS_LOCAL,		/* what the VM's own vCPUs do */
+	PVPERF_ACCESS_UNAVAILABLE,
+	PVPERF_ACCESS_LOCAL,
 };
 
-/* Who waits when the host's own perf wants the same counters. */
+/**
+ * enum pvperf_priority - who waits when the host's own perf wants the same counters
+ * @PVPERF_PRIORITY_FLEXIBLE: the guest
+ * @PVPERF_PRIORITY_PINNED: the host's unpinned events wait as well
+ */
 enum pvperf_priority {
-	PVPERF_PRIORITY_FLEXIBLE,	/* the guest */
-	PVPERF_PRIORITY_PINNED,		/* what is not pinned, too, at the host */
+	PVPERF_PRIORITY_FLEXIBLE,
+	PVPERF_PRIORITY_PINNED,
 };
 
+/**
+ * struct pvperf_policy - the module's parameters
+ * @access: for all VMs
+ * @priority: of VMs that make their first call from now on
+ * @max_events: of one vCPU
+ * @max_pages: that one VM may have pinned
+ * @min_period: the shortest sampling period
+ * @raw_mask: the config bits that a raw event may use; 0: no raw events
+ */
 struct pvperf_policy {
 	enum pvperf_access access;
-	enum pvperf_priority priority;	/* of VMs to come */
-	__u32 max_events;		/* per vCPU */
-	__u32 max_pages;		/* pinned, per VM */
+	enum pvperf_priority priority;
+	__u32 max_events;
+	__u32 max_pages;
 	__u32 min_period;
-	__u64 raw_mask;			/* config bits of a raw event; 0: none */
+	__u64 raw_mask;
 };
 
 /* Event select, unit mask, edge, invert, counter mask; AMD: select 11:8. */
 #define PVPERF_RAW_MASK_INTEL	0xff84ffffULL
 #define PVPERF_RAW_MASK_AMD	(0xff84ffffULL | 0xfULL << 32)
 
-/* @attr was decoded. Returns 0 or a -KVM_E* value. */
+/**
+ * pvperf_policy_check() - may a VM open this event?
+ * @policy: the policy
+ * @attr: was decoded
+ *
+ * Return: 0 or -KVM_E*.
+ */
 int pvperf_policy_check(const struct pvperf_policy *policy,
 			const struct guest_perf_attr *attr);
+
+/**
+ * pvperf_policy_min_period() - the shortest sampling period
+ * @policy: the policy
+ * @type: KVM_PERF_TYPE_*
+ *
+ * Return: the period.
+ */
 __u32 pvperf_policy_min_period(const struct pvperf_policy *policy, __u32 type);
+
+/**
+ * pvperf_policy_features() - what CPUID tells a guest
+ * @policy: the policy
+ *
+ * Return: KVM_PERF_FEATURE_*.
+ */
 __u32 pvperf_policy_features(const struct pvperf_policy *policy);
 
 #endif /* _PVPERF_HOST_POLICY_H */

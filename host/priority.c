@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Who wins where the host's own perf and a guest want the same counters: the
- * admin's word, for VMs to come and for one that runs. Knows neither KVM nor
- * perf.
+ * Who waits when the host's own perf and a guest want the same counters: the admin
+ * says so for new VMs and for one that runs. Knows neither KVM nor perf.
  */
 #define pr_fmt(fmt) "pvperf_host: " fmt
 
@@ -24,7 +23,7 @@ const char *pvperf_priority_name(u32 priority)
 	return priorities[priority];
 }
 
-/* "pinned" is for VMs to come, "1234=pinned" for that of process 1234. */
+/* "pinned" is for new VMs, "1234=pinned" for the VM of process 1234. */
 static int priority_set(const char *value, const struct kernel_param *kp)
 {
 	const char *word = strchr(value, '=');

@@ -20,8 +20,8 @@ bool pvperf_reset_alive_nmi(const struct pvperf_vcpu *vcpu)
 void pvperf_reset_mark(struct pvperf_vcpu *vcpu)
 {
 	/*
-	 * From here on no overflow writes. Closing the events sleeps, so it is
-	 * left to a work, or to the vCPU's next call.
+	 * From here on no overflow writes to the guest. To close the events is to
+	 * sleep, so a work does it, or the vCPU's next call.
 	 */
 	WRITE_ONCE(vcpu->dead, true);
 	schedule_work(&vcpu->reset);

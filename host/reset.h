@@ -3,8 +3,8 @@
 #define _PVPERF_HOST_RESET_H
 
 /*
- * How a vCPU's reset is recognised. From the reset on the vCPU's memory may be
- * another kernel's, and is not written to.
+ * How a vCPU's reset is recognised. From the reset on another kernel may own the
+ * vCPU's memory, so nothing is written to it.
  */
 
 #include <linux/types.h>
@@ -12,11 +12,26 @@
 struct kvm_vcpu;
 struct pvperf_vcpu;
 
-/* Is the vCPU in real mode? Then no kernel runs in it. Any context. */
+/**
+ * pvperf_reset_real_mode_nmi() - is a vCPU in real mode? Any context
+ * @kvcpu: the vCPU
+ *
+ * Return: true if it is; then no kernel runs in it.
+ */
 bool pvperf_reset_real_mode_nmi(const struct kvm_vcpu *kvcpu);
-/* May the vCPU's memory be written to? False even where no hook saw the reset. */
+
+/**
+ * pvperf_reset_alive_nmi() - may a vCPU's memory be written to? Any context
+ * @vcpu: the vCPU
+ *
+ * Return: false if the vCPU was reset, even where no hook has seen it.
+ */
 bool pvperf_reset_alive_nmi(const struct pvperf_vcpu *vcpu);
-/* From a hook, under RCU: the vCPU was reset. Does not sleep. */
+
+/**
+ * pvperf_reset_mark() - a vCPU was reset; from a hook, under RCU, does not sleep
+ * @vcpu: the vCPU
+ */
 void pvperf_reset_mark(struct pvperf_vcpu *vcpu);
 
 #endif /* _PVPERF_HOST_RESET_H */

@@ -27,14 +27,14 @@ struct pvperf_host_event;
 struct pvperf_page;
 struct task_struct;
 
-/* Why something ends, and so what may still be written to the guest. */
+/* Why an event or a page ends, and so what may still be written to the guest. */
 enum pvperf_end {
-	PVPERF_END_CLOSE,	/* the guest said so: a last update */
-	PVPERF_END_GONE,	/* the module leaves: state GONE */
-	PVPERF_END_SILENT,	/* the memory may be another's: nothing */
+	PVPERF_END_CLOSE,	/* the guest asked for it: a last update */
+	PVPERF_END_GONE,	/* the module is unloaded: state GONE */
+	PVPERF_END_SILENT,	/* another kernel may own the memory: nothing */
 };
 
-/* Counters of what a VM did; each read and written without lock. */
+/* Statistics of a VM; each is read and written without a lock. */
 struct pvperf_stats {
 	atomic64_t calls;
 	atomic64_t ops;
@@ -45,21 +45,21 @@ struct pvperf_stats {
 
 /* A VM that has made a call. Looked up under RCU. */
 struct pvperf_vm {
-	struct hlist_node node;		/* registry, RCU */
-	struct kvm *kvm;		/* the key */
+	struct hlist_node node;		/* in the registry, RCU */
+	struct kvm *kvm;		/* the registry's key */
 	pid_t pid;
-	struct mutex lock;		/* pages and nr_pages */
+	struct mutex lock;		/* protects .pages and .nr_pages */
 	struct xarray pages;		/* struct pvperf_page by gfn */
 	struct xarray vcpus;		/* struct pvperf_vcpu by index */
 	struct xarray ids;		/* struct pvperf_host_event by id */
 	u32 nr_pages;
-	bool pmu_lent_out;			/* the last answer was: PMU lent out */
-	u32 priority;			/* enum pvperf_priority; any time */
+	bool pmu_lent_out;		/* the last OPEN failed for this reason */
+	u32 priority;			/* enum pvperf_priority; may change at any time */
 	struct pvperf_stats stats;
 	struct rcu_head rcu;
 };
 
-/* A guest that numbers its events one after the other has each found at once. */
+/* A guest that numbers its events consecutively has each one found here. */
 #define PVPERF_VCPU_RECENT	64
 
 /*
@@ -74,7 +74,7 @@ struct pvperf_vcpu {
 	struct pvperf_vm *vm;
 	struct kvm_vcpu *kvcpu;
 	u32 index;
-	struct mutex lock;
+	struct mutex lock;		/* protects the events, the page, the thread */
 	struct task_struct *task;	/* the events' thread, referenced */
 	struct list_head events;
 	u32 nr_events;
@@ -82,12 +82,12 @@ struct pvperf_vcpu {
 	struct pvperf_page *page;	/* attached, or NULL */
 	struct guest_perf_page *head;	/* in .page */
 	u64 page_addr;			/* guest-physical */
-	struct pvperf_compat_now now;	/* of the call that is under way ... */
-	u64 clock;			/* ... and local_clock() then; 0: not looked yet */
+	struct pvperf_compat_now now;	/* the context's time in the current call ... */
+	u64 clock;			/* ... and local_clock(); 0: not read yet */
 	u32 nmis;
-	unsigned long tick;		/* the overflow handler's own */
+	unsigned long tick;		/* used by the overflow handler only */
 	u32 in_tick;
-	bool dead;			/* reset: write nothing any more */
+	bool dead;			/* the vCPU was reset: write nothing any more */
 	struct irq_work wake;
 	struct work_struct reset;
 	struct guest_perf_op batch[KVM_PERF_BATCH_MAX];
@@ -95,26 +95,26 @@ struct pvperf_vcpu {
 
 /* The guest's id and memory on one side, a perf_event of the thread on the other. */
 struct pvperf_host_event {
-	struct list_head node;		/* pvperf_vcpu.events */
+	struct list_head node;		/* in pvperf_vcpu.events */
 	struct pvperf_vcpu *vcpu;
 	s32 id;
-	bool full;			/* 64 bytes of memory, not 16 */
+	bool full;			/* the guest gave 64 bytes of memory, not 16 */
 	bool enabled;			/* by the guest */
-	bool raised;			/* .period is above the guest's wish */
+	bool raised;			/* .period is longer than the guest asked for */
 	struct guest_perf_attr attr;	/* our copy, checked */
-	struct perf_event *perf;	/* NULL: could not be made again */
+	struct perf_event *perf;	/* NULL: recreating it failed */
 	struct pvperf_page *page;
 	struct guest_perf_event *shared;	/* in .page */
-	struct pvperf_event_sync sync;	/* what .shared was told last */
-	struct pvperf_event_sync base;	/* of earlier threads' perf_events */
-	u64 synced;			/* when, by local_clock() ... */
-	u64 ran;			/* ... and by the thread's own time */
+	struct pvperf_event_sync sync;	/* what the guest was last told */
+	struct pvperf_event_sync base;	/* sums of the perf_events before .perf */
+	u64 synced;			/* when it was told, by local_clock() ... */
+	u64 ran;			/* ... and by the thread's own running time */
 	u32 sequence;
-	/* the overflow handler's own: see overflow.c */
+	/* used by the overflow handler only: see overflow.c */
 	u64 period;
 	unsigned long tick;
 	u32 in_tick;
-	u32 stretch;			/* doublings of .period */
+	u32 stretch;			/* how often .period is doubled */
 	struct rcu_head rcu;
 };
 

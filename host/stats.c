@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What the admin can see: who uses what. Both files are key=value or one word
- * and a number a line, made to be read by people and by tests. Knows neither
+ * What the admin can see: who uses what. A line of `vms` is a list of key=value, a
+ * line of `totals` a word and a number: people and tests read both. Knows neither
  * KVM nor perf.
  */
 #include <linux/debugfs.h>
@@ -100,7 +100,7 @@ static void vm_show(struct pvperf_vm *vm, void *arg)
 	}
 }
 
-/* As of each event's last call or overflow: looking does not disturb it. */
+/* Counts are those of each event's last call or overflow: a reader disturbs nothing. */
 static int vms_show(struct seq_file *m, void *unused)
 {
 	pvperf_vms_for_each(vm_show, m);
@@ -108,7 +108,7 @@ static int vms_show(struct seq_file *m, void *unused)
 }
 DEFINE_SHOW_ATTRIBUTE(vms);
 
-/* Without debugfs there is nothing to see, and nothing else is lost. */
+/* Errors are ignored: without debugfs only these files are missing. */
 void pvperf_stats_init(void)
 {
 	stats_dir = debugfs_create_dir("pvperf", NULL);

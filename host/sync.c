@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What an event has counted, and for how long, from perf to the guest's memory.
- * perf's room: may know struct perf_event, not KVM.
+ * Copies what an event has counted, and for how long, from perf to the guest's
+ * memory. perf's room: may know struct perf_event, not KVM.
  *
- * The one invariant: what the guest is told never goes back, whichever thread's
+ * The invariant: what the guest is told never decreases, whichever thread's
  * perf_event it comes from.
  */
 #include <linux/err.h>
@@ -34,7 +34,7 @@ bool pvperf_sync_failed(const struct pvperf_host_event *event)
 	return event->enabled && event->perf && pvperf_core_failed(event->perf);
 }
 
-/* The time of the call that is under way, which is good enough for all of it. */
+/* The time, read once in a call: good enough for all of the call. */
 static u64 sync_now(const struct pvperf_host_event *event)
 {
 	struct pvperf_vcpu *vcpu = event->vcpu;
@@ -56,8 +56,9 @@ u64 pvperf_sync_ran(const struct pvperf_host_event *event)
 }
 
 /*
- * perf stops the clocks of a pinned event that has found no counter, so that it
- * would look as if it had been there all the time. The thread's clock goes on.
+ * perf stops both clocks of a pinned event that has found no counter, so the event
+ * would look as if it had counted all the time. Book the time that the thread has
+ * run since instead.
  */
 static void sync_book_failed(struct pvperf_host_event *event, u64 enabled)
 {
@@ -73,8 +74,8 @@ static void sync_book_failed(struct pvperf_host_event *event, u64 enabled)
 }
 
 /*
- * IRQs off, as a software event's overflow may come between the reading and the
- * writing, and have written more: a count never goes back.
+ * Interrupts off: else a software event could overflow between the read and the
+ * write, and its handler would have published a higher count than ours.
  */
 static __always_inline void sync_tell(struct pvperf_host_event *event, u32 state, u64 count,
 				      u64 enabled, u64 running)
@@ -93,8 +94,8 @@ void pvperf_sync_event_as(struct pvperf_host_event *event, u32 state)
 	struct perf_event *perf = event->perf;
 	unsigned long flags;
 
-	local_irq_save(flags);
 	lockdep_assert_held(&event->vcpu->lock);
+	local_irq_save(flags);
 	if (perf && pvperf_compat_count(perf, &event->vcpu->now, &count, &enabled,
 					&running)) {
 		local_irq_restore(flags);
@@ -107,8 +108,8 @@ void pvperf_sync_event_as(struct pvperf_host_event *event, u32 state)
 }
 
 /*
- * IRQs off. If the reading of another event has found the context's time in this
- * call, there is nobody but the driver to ask for an event that is on.
+ * Interrupts off. Once the read of another event has found the context's time in
+ * this call, only the driver has to be asked about an event that is on.
  */
 static __always_inline bool sync_quick(struct pvperf_host_event *event)
 {
@@ -126,8 +127,8 @@ void pvperf_sync_event(struct pvperf_host_event *event)
 	unsigned long flags;
 	bool done;
 
-	local_irq_save(flags);
 	lockdep_assert_held(&event->vcpu->lock);
+	local_irq_save(flags);
 	done = sync_quick(event);
 	local_irq_restore(flags);
 	if (!done)
@@ -136,8 +137,8 @@ void pvperf_sync_event(struct pvperf_host_event *event)
 
 void pvperf_sync_revive(struct pvperf_host_event *event)
 {
-	if (!pvperf_sync_failed(event))
 	lockdep_assert_held(&event->vcpu->lock);
+	if (!pvperf_sync_failed(event))
 		return;
 	pvperf_core_retry(event->perf);
 	if (!pvperf_sync_failed(event))
@@ -146,8 +147,8 @@ void pvperf_sync_revive(struct pvperf_host_event *event)
 
 void pvperf_sync_read(struct pvperf_host_event *event)
 {
-	pvperf_sync_event(event);
 	lockdep_assert_held(&event->vcpu->lock);
+	pvperf_sync_event(event);
 	pvperf_sync_revive(event);
 }
 
@@ -156,8 +157,8 @@ int pvperf_sync_read_many(struct pvperf_vcpu *vcpu, s32 id, u64 mask)
 	struct pvperf_host_event *event;
 	int err = 0;
 
-	if (id < 0)
 	lockdep_assert_held(&vcpu->lock);
+	if (id < 0)
 		return -KVM_ENOENT;
 	local_irq_disable();
 	for (; mask; mask &= mask - 1) {

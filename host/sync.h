@@ -3,35 +3,72 @@
 #define _PVPERF_HOST_SYNC_H
 
 /*
- * An event's count, times and state, read of perf and told to the guest. All
- * functions want pvperf_vcpu.lock; those without a word on it may sleep.
+ * Reads an event's count, times and state from perf and publishes them to the
+ * guest. The caller holds pvperf_vcpu.lock, and may sleep, unless a function says
+ * otherwise.
  */
 
 #include <linux/types.h>
 #include <pvperf/page.h>
 #include "state.h"
 
-/* In the vCPU's thread. READ: tells what there is, and tries anew what has failed. */
+/**
+ * pvperf_sync_read() - READ of one event, in the vCPU's thread
+ * @event: the event; if it has failed, it is tried again
+ */
 void pvperf_sync_read(struct pvperf_host_event *event);
-/*
- * The same for those that @mask says of the 64 events from @id on. All that there
- * are; 0 or the first error.
+
+/**
+ * pvperf_sync_read_many() - READ of many events, in the vCPU's thread
+ * @vcpu: the vCPU
+ * @id: the first event
+ * @mask: bit n is set for event @id + n
+ *
+ * Reads every event that exists.
+ *
+ * Return: 0, or the first error.
  */
 int pvperf_sync_read_many(struct pvperf_vcpu *vcpu, s32 id, u64 mask);
 
-/* Tells the guest what there is; in .state what it is, or @state. */
+/**
+ * pvperf_sync_event() - publish count, times and the current state
+ * @event: the event
+ */
 void pvperf_sync_event(struct pvperf_host_event *event);
+
+/**
+ * pvperf_sync_event_as() - publish count and times
+ * @event: the event
+ * @state: the state to publish, KVM_PERF_STATE_*
+ */
 void pvperf_sync_event_as(struct pvperf_host_event *event, u32 state);
 
-/* Enabled, and perf has given it up: pinned, without a counter. Any context. */
+/**
+ * pvperf_sync_failed() - has perf given up an enabled event? Any context
+ * @event: the event
+ *
+ * Return: true if the event is pinned and has found no counter.
+ */
 bool pvperf_sync_failed(const struct pvperf_host_event *event);
-/* That stays so until it is enabled again, which this does. */
+
+/**
+ * pvperf_sync_revive() - enable a failed event again; perf never does by itself
+ * @event: any event; nothing happens to one that has not failed
+ */
 void pvperf_sync_revive(struct pvperf_host_event *event);
 
-/* How long the vCPU's thread has run; of another's, up to its last tick. Any context. */
+/**
+ * pvperf_sync_ran() - how long the vCPU's thread has run; any context
+ * @event: an event of the vCPU
+ *
+ * Return: nanoseconds; up to its last tick if it is not the current thread.
+ */
 u64 pvperf_sync_ran(const struct pvperf_host_event *event);
 
-/* Any context: store .sync where the guest sees it. */
+/**
+ * pvperf_sync_tell() - store .sync where the guest sees it; any context
+ * @event: the event
+ */
 static inline void pvperf_sync_tell(struct pvperf_host_event *event)
 {
 	if (event->full)

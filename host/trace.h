@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Trace events, under pvperf: in tracefs. Numbers only: a guest's words go
- * nowhere as text. VMs go by their userspace process's id.
+ * Trace events, under pvperf: in tracefs. Numbers only: nothing that a guest hands
+ * in is ever printed as text. A VM goes by the id of its userspace process.
  */
 #undef TRACE_SYSTEM
 #define TRACE_SYSTEM pvperf
@@ -39,7 +39,7 @@ DECLARE_EVENT_CLASS(pvperf_op,
 		  __entry->arg, __entry->result)
 );
 
-/* A call, or an operation of a batch, that was done. */
+/* A call, or an operation of a batch, that succeeded. */
 DEFINE_EVENT(pvperf_op, pvperf_call,
 	TP_PROTO(pid_t vm, u32 vcpu, u32 op, u32 arg, long result),
 	TP_ARGS(vm, vcpu, op, arg, result));
@@ -50,7 +50,7 @@ DEFINE_EVENT(pvperf_op, pvperf_call,
 	{ -16, "EBUSY" }, { -17, "EEXIST" }, { -22, "EINVAL" },		\
 	{ -28, "ENOSPC" }, { -95, "EOPNOTSUPP" })
 
-/* One that was not, by the name of its error. */
+/* A call, or an operation of a batch, that failed, with the name of its error. */
 DEFINE_EVENT_PRINT(pvperf_op, pvperf_refuse,
 	TP_PROTO(pid_t vm, u32 vcpu, u32 op, u32 arg, long result),
 	TP_ARGS(vm, vcpu, op, arg, result),

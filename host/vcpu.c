@@ -46,7 +46,7 @@ struct pvperf_vcpu *pvperf_vcpu_get(struct pvperf_vm *vm, struct kvm_vcpu *kvcpu
 
 	if (likely(vcpu))
 		return vcpu;
-	/* Only this thread, under KVM's vcpu->mutex, can add this index. */
+	/* Only this thread, which holds KVM's vcpu->mutex, can add this index. */
 	vcpu = vcpu_alloc(vm, kvcpu);
 	if (!vcpu)
 		return NULL;
@@ -61,15 +61,15 @@ struct pvperf_vcpu *pvperf_vcpu_get(struct pvperf_vm *vm, struct kvm_vcpu *kvcpu
 void pvperf_vcpu_destroy(struct pvperf_vcpu *vcpu)
 {
 	cancel_work_sync(&vcpu->reset);
-	/* No event is left that could queue it again. */
+	/* All events are closed, so nobody can queue the irq_work again. */
 	irq_work_sync(&vcpu->wake);
 	put_task_struct(vcpu->task);
 	kfree(vcpu);
 }
 
 /*
- * KVM lets userspace move a vCPU to another thread. Host events are bound to
- * the thread, so they are made anew.
+ * KVM lets userspace move a vCPU to another thread. Host events are bound to a
+ * thread, so they are created anew for this one.
  */
 static void vcpu_rebind(struct pvperf_vcpu *vcpu)
 {
@@ -108,8 +108,8 @@ static void vcpu_detach_page(struct pvperf_vcpu *vcpu, enum pvperf_end end)
 		WRITE_ONCE(vcpu->head->state, KVM_PERF_PAGE_GONE);
 	WRITE_ONCE(vcpu->head, NULL);
 	/*
-	 * An overflow handler that still has the old .head runs in the vCPU's
-	 * own thread: that is ours, or its events are closed by now.
+	 * An overflow handler that still has the old .head runs in the vCPU's own
+	 * thread: either that is the current one, or its events are closed by now.
 	 */
 	pvperf_page_put(vcpu->vm, vcpu->page);
 	vcpu->page = NULL;

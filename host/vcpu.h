@@ -7,22 +7,63 @@
 #include <linux/types.h>
 #include "state.h"
 
-/* In the vCPU's thread: find or make. NULL: no memory. */
+/**
+ * pvperf_vcpu_get() - find or create the state of a vCPU
+ * @vm: the VM
+ * @kvcpu: the vCPU whose thread this is
+ *
+ * Return: the vCPU, or NULL if there is no memory.
+ */
 struct pvperf_vcpu *pvperf_vcpu_get(struct pvperf_vm *vm, struct kvm_vcpu *kvcpu);
-/* Last of all: it was cleared, and makes no calls any more. */
+
+/**
+ * pvperf_vcpu_destroy() - free a vCPU
+ * @vcpu: was cleared, and makes no calls any more
+ */
 void pvperf_vcpu_destroy(struct pvperf_vcpu *vcpu);
 
-/* Take .lock for a call: deals with a reset, or a new thread, first. */
+/**
+ * pvperf_vcpu_enter() - take the vCPU's lock for a call
+ * @vcpu: the vCPU whose thread this is
+ *
+ * Finishes a reset that a hook has seen, and moves the events to the current
+ * thread if userspace has given the vCPU to another one.
+ */
 void pvperf_vcpu_enter(struct pvperf_vcpu *vcpu);
+
+/**
+ * pvperf_vcpu_leave() - release the vCPU's lock after a call
+ * @vcpu: the vCPU
+ */
 void pvperf_vcpu_leave(struct pvperf_vcpu *vcpu);
 
+/**
+ * pvperf_vcpu_attach() - set the vCPU's page
+ * @vcpu: the vCPU whose thread this is, locked
+ * @addr: guest-physical, aligned to a page
+ *
+ * Return: 0 or -KVM_E*.
+ */
 int pvperf_vcpu_attach(struct pvperf_vcpu *vcpu, u64 addr);
-/* .lock held: all events and the page go. */
+
+/**
+ * pvperf_vcpu_clear() - close all events of a vCPU and put its page
+ * @vcpu: locked
+ * @end: why
+ */
 void pvperf_vcpu_clear(struct pvperf_vcpu *vcpu, enum pvperf_end end);
-/* .lock not held: the same for all vCPUs. */
+
+/**
+ * pvperf_vcpu_clear_all() - clear every vCPU of a VM
+ * @vm: the VM; the caller holds none of its locks
+ * @end: why; a vCPU that was reset gets PVPERF_END_SILENT
+ */
 void pvperf_vcpu_clear_all(struct pvperf_vm *vm, enum pvperf_end end);
 
-/* .lock not held, not the vCPU's thread: all events anew, as the VM now wants. */
+/**
+ * pvperf_vcpu_reopen_all() - create all host events of a VM anew
+ * @vm: the VM, with its new priority; the caller holds none of its locks
+ */
 void pvperf_vcpu_reopen_all(struct pvperf_vm *vm);
 
 #endif /* _PVPERF_HOST_VCPU_H */

@@ -49,7 +49,7 @@ struct pvperf_vm *pvperf_vm_get(struct kvm *kvm)
 	vm = pvperf_vm_find(kvm);
 	rcu_read_unlock();
 	if (likely(vm))
-		return vm;	/* a vCPU runs, so it can't be destroyed */
+		return vm;	/* cannot be destroyed while a vCPU runs */
 
 	mutex_lock(&vms_lock);
 	vm = pvperf_vm_find(kvm);
@@ -75,7 +75,6 @@ void pvperf_vm_reset_seen(const struct kvm_vcpu *kvcpu)
 	rcu_read_unlock();
 }
 
-/* vms_lock held. */
 static void vm_end(struct pvperf_vm *vm, enum pvperf_end end)
 {
 	struct pvperf_vcpu *vcpu;
@@ -84,10 +83,10 @@ static void vm_end(struct pvperf_vm *vm, enum pvperf_end end)
 	lockdep_assert_held(&vms_lock);
 	/* While resets are still seen: a reset guest must not be written to. */
 	pvperf_vcpu_clear_all(vm, end);
-	/* Out of sight, so that a reset seen now finds nothing ... */
+	/* A reset that is seen from now on does not find the VM ... */
 	hash_del_rcu(&vm->node);
 	synchronize_rcu();
-	/* ... and what one saw before has been queued, and is waited for. */
+	/* ... and one that was seen before has queued its work, which is waited for. */
 	xa_for_each(&vm->vcpus, idx, vcpu)
 		pvperf_vcpu_destroy(vcpu);
 	WARN_ON(vm->nr_pages || !xa_empty(&vm->ids));

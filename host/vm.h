@@ -5,28 +5,66 @@
 /*
  * The registry of VMs that have made a call.
  *
- * Lifetime: made by the first call that needs it, in a vCPU's thread; ended by
- * KVM's pre-destroy hook, when no vCPU can run any more, or by the module's
- * exit, when no hook can. We hold no reference on struct kvm: it would keep the
- * VM from ever being destroyed.
+ * Lifetime: the first call that needs a VM creates it, in a vCPU's thread. KVM's
+ * pre-destroy hook ends it, when no vCPU can run any more, or the module's exit,
+ * when no hook can. We hold no reference on struct kvm: it would keep the VM from
+ * ever being destroyed.
  */
 
 #include <linux/types.h>
 #include "state.h"
 
-/* Under RCU, from any context; NULL if this VM never asked. */
+/**
+ * pvperf_vm_find() - look up a VM; any context, under RCU
+ * @kvm: the key
+ *
+ * Return: the VM, or NULL if it has never made a call.
+ */
 struct pvperf_vm *pvperf_vm_find(const struct kvm *kvm);
-/* In a vCPU's thread: find or make. NULL: no memory. */
+
+/**
+ * pvperf_vm_get() - find or create a VM
+ * @kvm: the VM of the vCPU whose thread this is
+ *
+ * Return: the VM, or NULL if there is no memory.
+ */
 struct pvperf_vm *pvperf_vm_get(struct kvm *kvm);
-/* From a hook, under RCU: this vCPU was reset by guest or userspace. */
+
+/**
+ * pvperf_vm_reset_seen() - a hook saw that a vCPU is reset; does not sleep
+ * @kvcpu: the vCPU, reset by its guest or by userspace
+ */
 void pvperf_vm_reset_seen(const struct kvm_vcpu *kvcpu);
-/* The VM's own end; nothing is written to it. */
+
+/**
+ * pvperf_vm_destroyed() - a VM ends; nothing is written to it
+ * @kvm: the VM
+ */
 void pvperf_vm_destroyed(struct kvm *kvm);
-/* The module's end; hooks are gone. Guests are told. */
+
+/**
+ * pvperf_vms_exit() - end all VMs, and tell the guests
+ *
+ * At the module's exit, when the hooks on the ways in are removed.
+ */
 void pvperf_vms_exit(void);
-/* What is open is opened anew. 0, or -ESRCH if there is no VM of process @pid. */
+
+/**
+ * pvperf_vm_set_priority() - change a running VM's priority
+ * @pid: the VM's process
+ * @priority: enum pvperf_priority
+ *
+ * Creates the VM's host events anew.
+ *
+ * Return: 0, or -ESRCH if the process has no VM.
+ */
 int pvperf_vm_set_priority(pid_t pid, u32 priority);
-/* Calls @show for every VM, with the registry locked. */
+
+/**
+ * pvperf_vms_for_each() - call a function for every VM, with the registry locked
+ * @show: the function
+ * @arg: its second argument
+ */
 void pvperf_vms_for_each(void (*show)(struct pvperf_vm *vm, void *arg), void *arg);
 
 #endif /* _PVPERF_HOST_VM_H */
