@@ -58,12 +58,13 @@ void pvperf_account_lose_samples(struct perf_event *event, u32 n)
 void pvperf_account_lose_missed(struct perf_event *event)
 {
 	s64 since = local64_read(&pvperf_event_of(event)->since);
+	u32 n;
 
 	if (pvperf_event_is_freq(event) || pvperf_event_tells_period(event) ||
 	    !event->hw.sample_period || since < (s64)event->hw.sample_period)
 		return;
-	pvperf_account_lose_samples(event, min_t(u64, U32_MAX,
-			div64_u64(since, event->hw.sample_period)));
+	n = min_t(u64, U32_MAX, div64_u64(since, event->hw.sample_period));
+	pvperf_account_lose_samples(event, n);
 }
 
 static struct perf_event *pvperf_account_owner(const struct pvperf_slot *slot)
@@ -141,13 +142,14 @@ pvperf_account_update(struct pvperf_cpu *cpu, struct pvperf_slot *slot,
 	const struct guest_perf_event *ev = pvperf_cpu_event(cpu, slot);
 	struct perf_event *event = pvperf_account_owner(slot);
 	struct pvperf_event *p;
+	u32 state;
 	u64 lost;
 
 	if (!event)
 		return;
 	if (slot->begins) {
-		pvperf_account_note_starved(cpu, slot,
-			pvperf_account_begin_here(cpu, event, slot, next, cpu->batch.now));
+		state = pvperf_account_begin_here(cpu, event, slot, next, cpu->batch.now);
+		pvperf_account_note_starved(cpu, slot, state);
 		WRITE_ONCE(slot->begins, false);
 		return;
 	}

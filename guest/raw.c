@@ -7,9 +7,9 @@
 
 #define PVPERF_RAW_SELECT	0xff84ffffULL	/* select, umask, edge, inv, cmask */
 #define PVPERF_RAW_SELECT_AMD	(0xfULL << 32)	/* select, bits 11:8 */
-#define PVPERF_RAW_ANY_THREAD	(1ULL << 21)
+#define PVPERF_RAW_ANY_THREAD	0x00200000ULL
 #define PVPERF_RAW_IN_TX	(3ULL << 32)	/* in a transaction; its checkpoints */
-#define PVPERF_RAW_EQUAL	(1ULL << 36)	/* of cmask, and a second unit mask: */
+#define PVPERF_RAW_EQUAL	(0x10ULL << 32)	/* of cmask, and a second unit mask: */
 #define PVPERF_RAW_UMASK2	(0xffULL << 40)	/* Intel's since PerfMon version 6 */
 
 static const __u64 pvperf_raw_takes[] = {

@@ -61,7 +61,7 @@ void pvperf_read_all(struct pvperf_cpu *cpu)
 #define PVPERF_READ_TOGETHER	(50 * NSEC_PER_USEC)
 
 static unsigned long pvperf_read_others(struct pvperf_cpu *cpu,
-					 const struct perf_event *event)
+					const struct perf_event *event)
 {
 	unsigned long others = cpu->read.together;
 	const struct perf_event *other;
@@ -76,7 +76,7 @@ static unsigned long pvperf_read_others(struct pvperf_cpu *cpu,
 }
 
 static void pvperf_read_cpu(struct pvperf_cpu *cpu, struct perf_event *event,
-				  int s)
+			    int s)
 {
 	bool soon = local_clock() - cpu->read.fresh_at < PVPERF_READ_TOGETHER;
 
