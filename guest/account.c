@@ -9,6 +9,7 @@
  * that of the bracket around that one. All of them lie inside ctx->lock, so
  * nobody reads the event before; IRQs are off, so RCU keeps it alive.
  */
+#include <linux/lockdep.h>
 #include <linux/math64.h>
 #include <linux/minmax.h>
 #include <linux/sched/clock.h>
@@ -78,6 +79,7 @@ void pvperf_account_restart(struct pvperf_cpu *cpu, struct pvperf_slot *slot)
 	struct perf_event *event = slot->event;
 	struct pvperf_event *p;
 
+	lockdep_assert_irqs_disabled();
 	memset(ev, 0, sizeof(*ev));
 	if (!event)
 		return;
@@ -103,6 +105,7 @@ void pvperf_account_served(struct pvperf_cpu *cpu, struct pvperf_slot *slot)
 {
 	const struct guest_perf_event *ev = pvperf_cpu_event(cpu, slot);
 
+	lockdep_assert_irqs_disabled();
 	if (!slot->event)
 		return;
 	pvperf_time_book(pvperf_event_of(slot->event), ev, PVPERF_SERVED, cpu->batch.now);
@@ -132,6 +135,7 @@ pvperf_account_begin_here(struct pvperf_cpu *cpu, struct perf_event *event,
 void pvperf_account_begin(struct pvperf_cpu *cpu, struct perf_event *event,
 			  struct pvperf_slot *slot)
 {
+	lockdep_assert_irqs_disabled();
 	pvperf_account_begin_here(cpu, event, slot, PVPERF_NOT_WANTED, local_clock());
 }
 
@@ -167,6 +171,7 @@ void pvperf_account_synced(struct pvperf_cpu *cpu, unsigned long slots)
 	struct pvperf_slot *slot;
 	int s;
 
+	lockdep_assert_irqs_disabled();
 	pvperf_for_each_slot(s, slots) {
 		slot = &cpu->slot[s];
 		pvperf_account_update(cpu, slot, slot->event ? PVPERF_SERVED :
@@ -176,6 +181,7 @@ void pvperf_account_synced(struct pvperf_cpu *cpu, unsigned long slots)
 
 void pvperf_account_disabled(struct pvperf_cpu *cpu, struct pvperf_slot *slot)
 {
+	lockdep_assert_irqs_disabled();
 	pvperf_account_update(cpu, slot, PVPERF_NOT_WANTED);
 }
 
@@ -183,6 +189,7 @@ void pvperf_account_unserved(struct pvperf_cpu *cpu, struct pvperf_slot *slot)
 {
 	struct perf_event *event = slot->event;
 
+	lockdep_assert_irqs_disabled();
 	if (event)
 		pvperf_time_book(pvperf_event_of(event),
 				 pvperf_cpu_event(cpu, slot),
@@ -196,6 +203,7 @@ void pvperf_account_lost(struct pvperf_cpu *cpu, struct pvperf_slot *slot)
 	struct guest_perf_event *ev = pvperf_cpu_event(cpu, slot);
 	struct perf_event *event = pvperf_account_owner(slot);
 
+	lockdep_assert_irqs_disabled();
 	if (!event || !slot->open)
 		return;
 	pvperf_account_fold(event, ev);
@@ -236,6 +244,7 @@ void pvperf_account_settle(struct pvperf_cpu *cpu)
 	unsigned long leaving = cpu->set.leaving;
 	int s;
 
+	lockdep_assert_irqs_disabled();
 	cpu->set.leaving = 0;
 	pvperf_for_each_slot(s, leaving)
 		pvperf_account_leaves(cpu, &cpu->slot[s]);

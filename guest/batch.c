@@ -138,6 +138,7 @@ void pvperf_batch_leave(struct pvperf_cpu *cpu, struct pvperf_slot *slot)
 {
 	int s = slot - cpu->slot;
 
+	lockdep_assert_irqs_disabled();
 	if (pvperf_batch_runs_on(cpu, slot)) {
 		__set_bit(s, &cpu->set.idling);
 		__set_bit(s, &cpu->set.reading);
@@ -378,6 +379,7 @@ void pvperf_batch_flush(struct pvperf_cpu *cpu)
 
 void pvperf_batch_kick(struct pvperf_cpu *cpu)
 {
+	lockdep_assert_irqs_disabled();
 	if (in_nmi() || cpu->batch.busy)
 		irq_work_queue(&cpu->batch.work);
 	else if (!cpu->txn.depth)

@@ -5,6 +5,7 @@
  * came of that, period.h for the next sample.
  */
 #include <linux/hardirq.h>
+#include <linux/lockdep.h>
 #include <linux/sched/clock.h>
 #include "../compat/core.h"
 #include "account.h"
@@ -43,6 +44,7 @@ pvperf_event_start_here(struct pvperf_cpu *cpu, struct perf_event *event,
 
 void pvperf_event_start(struct perf_event *event, int flags)
 {
+	lockdep_assert_irqs_disabled();
 	if (event->hw.state & PERF_HES_STOPPED)
 		pvperf_event_start_here(pvperf_cpu_this(), event,
 					pvperf_event_of(event), flags);
@@ -84,6 +86,7 @@ void pvperf_event_stop(struct perf_event *event, int flags)
 {
 	struct pvperf_cpu *cpu = pvperf_cpu_this();
 
+	lockdep_assert_irqs_disabled();
 	if (cpu->hiding_throttle)
 		return;
 	pvperf_event_halt(cpu, event, flags);
@@ -205,6 +208,7 @@ bool pvperf_event_commit(struct pvperf_cpu *cpu)
 	unsigned long coming = cpu->txn.slots;
 	int s;
 
+	lockdep_assert_irqs_disabled();
 	/* Of those that never stopped, the page may tell what was long ago. */
 	pvperf_for_each_slot(s, coming)
 		if (cpu->slot[s].on)

@@ -11,6 +11,7 @@
 #include <linux/atomic.h>
 #include <linux/cpumask.h>
 #include <linux/jiffies.h>
+#include <linux/lockdep.h>
 #include "account.h"
 #include "caps.h"
 #include "hypercall.h"
@@ -65,12 +66,14 @@ static void pvperf_link_release(struct pvperf_cpu *cpu)
 
 void pvperf_link_forget(struct pvperf_cpu *cpu)
 {
+	lockdep_assert_irqs_disabled();
 	pvperf_link_release(cpu);
 	atomic_inc(&pvperf_link_losses_ever);
 }
 
 bool pvperf_link_serving(struct pvperf_cpu *cpu)
 {
+	lockdep_assert_irqs_disabled();
 	if (cpu->link.attached && !pvperf_link_gone(cpu))
 		return true;
 	if (cpu->link.attached)
@@ -87,12 +90,14 @@ bool pvperf_link_serving(struct pvperf_cpu *cpu)
 
 void pvperf_link_begin(struct pvperf_cpu *cpu)
 {
+	lockdep_assert_irqs_disabled();
 	cpu->link.online = true;
 	cpu->link.retry = jiffies;
 }
 
 void pvperf_link_end(struct pvperf_cpu *cpu)
 {
+	lockdep_assert_irqs_disabled();
 	cpu->link.online = false;
 	if (!cpu->link.attached)
 		return;

@@ -6,6 +6,7 @@
  * host is never told a period below its limit.
  */
 #include <linux/jiffies.h>
+#include <linux/lockdep.h>
 #include <linux/math64.h>
 #include <linux/minmax.h>
 #include <linux/sched/clock.h>
@@ -39,6 +40,7 @@ u64 pvperf_period_arm(struct pvperf_cpu *cpu, struct pvperf_slot *slot)
 	u64 period;
 	s64 since;
 
+	lockdep_assert_irqs_disabled();
 	if (!slot->key.sampling)
 		return 0;
 	period = pvperf_period_of(slot->event);
@@ -54,6 +56,7 @@ bool pvperf_period_overdue(struct perf_event *event, const struct pvperf_slot *s
 	u64 period;
 	s64 left;
 
+	lockdep_assert_irqs_disabled();
 	if (!slot->key.sampling || !slot->on)
 		return false;
 	left = slot->armed - local64_read(&pvperf_event_of(event)->since);
@@ -75,6 +78,7 @@ void pvperf_period_listen(struct pvperf_cpu *cpu, struct perf_event *event)
 	u64 patience = p->tuned ? 2 * NSEC_PER_SEC / event->attr.sample_freq :
 				  NSEC_PER_MSEC;
 
+	lockdep_assert_irqs_disabled();
 	if (!p->slot->on || now - p->heard < patience)
 		return;
 	if (pvperf_call_read_nmi(pvperf_cpu_id(cpu, p->slot)) < 0)
@@ -120,5 +124,6 @@ static u64 pvperf_period_tick(struct perf_event *event, struct pvperf_event *p,
  */
 void pvperf_period_pace(struct perf_event *event, const struct guest_perf_event *ev)
 {
+	lockdep_assert_irqs_disabled();
 	pvperf_core_show_tick(event, pvperf_period_tick(event, pvperf_event_of(event), ev));
 }

@@ -6,6 +6,7 @@
  * events, which may have come with another's a moment ago.
  */
 #include <linux/hardirq.h>
+#include <linux/lockdep.h>
 #include <linux/sched/clock.h>
 #include "../compat/core.h"
 #include "account.h"
@@ -49,6 +50,7 @@ void pvperf_read_all(struct pvperf_cpu *cpu)
 {
 	unsigned long reading = cpu->set.reading;
 
+	lockdep_assert_irqs_disabled();
 	pvperf_batch_flush(cpu);
 	pvperf_read_account(cpu, reading);
 }
@@ -101,6 +103,7 @@ void pvperf_read(struct perf_event *event)
 	struct pvperf_slot *slot = pvperf_event_of(event)->slot;
 	struct pvperf_cpu *cpu = pvperf_cpu_this();
 
+	lockdep_assert_irqs_disabled();
 	if (!slot)
 		return;
 	if (in_nmi() || cpu->batch.busy) {

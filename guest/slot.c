@@ -38,6 +38,7 @@ int pvperf_slot_find(struct pvperf_cpu *cpu, const struct pvperf_key *key,
 {
 	int s, fit, best = -1, best_fit = 0;
 
+	lockdep_assert_irqs_disabled();
 	/* Nearly always, and a search costs more than all the rest. */
 	if (last < pvperf_caps.events && pvperf_slot_fit(&cpu->slot[last], key, event) >= 3)
 		return last;
@@ -55,6 +56,7 @@ void pvperf_slot_claim(struct pvperf_cpu *cpu, int s, const struct pvperf_key *k
 {
 	struct pvperf_slot *slot = &cpu->slot[s];
 
+	lockdep_assert_irqs_disabled();
 	pvperf_cpu_slot_taken(cpu, s);
 	if (slot->open && !pvperf_key_equal(&slot->key, key))
 		slot->close = true;
@@ -113,6 +115,7 @@ void pvperf_slot_soil(struct pvperf_cpu *cpu)
 	unsigned long used = pvperf_slot_all_used(cpu);
 	int s;
 
+	lockdep_assert_irqs_disabled();
 	/* Atomic, as NMIs set bits, too. */
 	pvperf_for_each_slot(s, used)
 		set_bit(s, &cpu->set.dirty);

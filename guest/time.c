@@ -5,6 +5,7 @@
  * host did not count for is taken away again, so that perf scales, or says
  * <not counted>; and what a reader has seen is never taken back.
  */
+#include <linux/lockdep.h>
 #include <linux/math64.h>
 #include <linux/minmax.h>
 #include <linux/sched/clock.h>
@@ -36,6 +37,7 @@ void pvperf_time_book(struct pvperf_event *p, const struct guest_perf_event *ev,
 	u64 time = now - p->clock, lost = 0, enabled, running;
 	struct pvperf_event_sync s;
 
+	lockdep_assert_irqs_disabled();
 	pvperf_page_event_read(ev, &s);
 	enabled = s.time_enabled - p->enabled;
 	running = min(s.time_running - p->running, enabled);
@@ -97,6 +99,7 @@ void pvperf_time_take_lost(struct perf_event *event)
 	u64 here = pvperf_core_tstamp(event) - p->added;
 	u64 lost = min(pvperf_time_lost_group(event), here - p->shown);
 
+	lockdep_assert_irqs_disabled();
 	if (lost > p->taken) {
 		pvperf_core_take_running(event, lost - p->taken);
 		p->taken = lost;
