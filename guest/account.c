@@ -21,8 +21,8 @@
 /* ---------------------------------------------------------------- counts */
 
 static __always_inline void
-pvperf_account_fold_here(struct perf_event *event, struct pvperf_event *p,
-			 const struct guest_perf_event *ev)
+fold_here(struct perf_event *event, struct pvperf_event *p,
+	  const struct guest_perf_event *ev)
 {
 	struct hw_perf_event *hw = &event->hw;
 	u64 before, now;
@@ -42,7 +42,7 @@ void pvperf_account_fold(struct perf_event *event, const struct guest_perf_event
 	struct pvperf_event *p = pvperf_event_of(event);
 
 	if (!p->slot || !READ_ONCE(p->slot->begins))
-		pvperf_account_fold_here(event, p, ev);
+		fold_here(event, p, ev);
 }
 
 void pvperf_account_lose_samples(struct perf_event *event, u32 n)
@@ -68,7 +68,7 @@ void pvperf_account_lose_missed(struct perf_event *event)
 	pvperf_account_lose_samples(event, n);
 }
 
-static struct perf_event *pvperf_account_owner(const struct pvperf_slot *slot)
+static struct perf_event *slot_owner(const struct pvperf_slot *slot)
 {
 	return slot->event ?: slot->leaving;
 }
@@ -86,7 +86,7 @@ void pvperf_account_restart(struct pvperf_cpu *cpu, struct pvperf_slot *slot)
 	local64_set(&event->hw.prev_count, 0);
 	p = pvperf_event_of(event);
 	p->enabled = p->running = 0;
-	p->paced = p->paced_running = 0;
+	p->paced_count = p->paced_running = 0;
 	p->paced_at = local_clock();
 }
 
@@ -94,8 +94,8 @@ void pvperf_account_restart(struct pvperf_cpu *cpu, struct pvperf_slot *slot)
 
 /* It counts from here on: has the host a counter for it, by its @state? */
 static __always_inline void
-pvperf_account_note_starved(struct pvperf_cpu *cpu, const struct pvperf_slot *slot,
-			    u32 state)
+note_starved(struct pvperf_cpu *cpu, const struct pvperf_slot *slot,
+	     u32 state)
 {
 	if (unlikely(state != KVM_PERF_STATE_COUNTING))
 		__set_bit(slot - cpu->slot, &cpu->batch.starved);
@@ -109,22 +109,22 @@ void pvperf_account_served(struct pvperf_cpu *cpu, struct pvperf_slot *slot)
 	if (!slot->event)
 		return;
 	pvperf_time_book(pvperf_event_of(slot->event), ev, PVPERF_SERVED, cpu->batch.now);
-	pvperf_account_note_starved(cpu, slot, READ_ONCE(ev->state));
+	note_starved(cpu, slot, READ_ONCE(ev->state));
 }
 
 /* A count begins anew at what the host event has. Returns the state of that. */
 static __always_inline u32
-pvperf_account_begin_here(struct pvperf_cpu *cpu, struct perf_event *event,
-			  struct pvperf_slot *slot, enum pvperf_served served,
-			  u64 now)
+begin_here(struct pvperf_cpu *cpu, struct perf_event *event,
+	   struct pvperf_slot *slot, enum pvperf_served served,
+	   u64 now)
 {
 	struct pvperf_event *p = pvperf_event_of(event);
 	struct pvperf_event_sync s;
 
 	pvperf_page_event_read(pvperf_cpu_event(cpu, slot), &s);
 	local64_set(&event->hw.prev_count, s.count);
-	p->clock = p->heard = p->paced_at = now;
-	p->paced = s.count;
+	p->clock = p->count_fresh_at = p->paced_at = now;
+	p->paced_count = s.count;
 	p->paced_running = s.time_running;
 	p->enabled = s.time_enabled;
 	p->running = s.time_running;
@@ -136,15 +136,15 @@ void pvperf_account_begin(struct pvperf_cpu *cpu, struct perf_event *event,
 			  struct pvperf_slot *slot)
 {
 	lockdep_assert_irqs_disabled();
-	pvperf_account_begin_here(cpu, event, slot, PVPERF_NOT_WANTED, local_clock());
+	begin_here(cpu, event, slot, PVPERF_NOT_WANTED, local_clock());
 }
 
 static __always_inline void
-pvperf_account_update(struct pvperf_cpu *cpu, struct pvperf_slot *slot,
-		      enum pvperf_served next)
+update(struct pvperf_cpu *cpu, struct pvperf_slot *slot,
+       enum pvperf_served next)
 {
 	const struct guest_perf_event *ev = pvperf_cpu_event(cpu, slot);
-	struct perf_event *event = pvperf_account_owner(slot);
+	struct perf_event *event = slot_owner(slot);
 	struct pvperf_event *p;
 	u32 state;
 	u64 lost;
@@ -152,16 +152,16 @@ pvperf_account_update(struct pvperf_cpu *cpu, struct pvperf_slot *slot,
 	if (!event)
 		return;
 	if (slot->begins) {
-		state = pvperf_account_begin_here(cpu, event, slot, next, cpu->batch.now);
-		pvperf_account_note_starved(cpu, slot, state);
+		state = begin_here(cpu, event, slot, next, cpu->batch.now);
+		note_starved(cpu, slot, state);
 		WRITE_ONCE(slot->begins, false);
 		return;
 	}
 	p = pvperf_event_of(event);
 	lost = p->lost;
-	pvperf_account_fold_here(event, p, ev);
-	p->heard = cpu->batch.now;
-	p->synced = true;
+	fold_here(event, p, ev);
+	p->count_fresh_at = cpu->batch.now;
+	p->times_fresh = true;
 	pvperf_time_book(p, ev, next, cpu->batch.now);
 	cpu->counters.scarce |= p->lost != lost;
 }
@@ -174,7 +174,7 @@ void pvperf_account_synced(struct pvperf_cpu *cpu, unsigned long slots)
 	lockdep_assert_irqs_disabled();
 	pvperf_for_each_slot(s, slots) {
 		slot = &cpu->slot[s];
-		pvperf_account_update(cpu, slot, slot->event ? PVPERF_SERVED :
+		update(cpu, slot, slot->event ? PVPERF_SERVED :
 						PVPERF_NOT_WANTED);
 	}
 }
@@ -182,7 +182,7 @@ void pvperf_account_synced(struct pvperf_cpu *cpu, unsigned long slots)
 void pvperf_account_disabled(struct pvperf_cpu *cpu, struct pvperf_slot *slot)
 {
 	lockdep_assert_irqs_disabled();
-	pvperf_account_update(cpu, slot, PVPERF_NOT_WANTED);
+	update(cpu, slot, PVPERF_NOT_WANTED);
 }
 
 void pvperf_account_unserved(struct pvperf_cpu *cpu, struct pvperf_slot *slot)
@@ -201,7 +201,7 @@ void pvperf_account_unserved(struct pvperf_cpu *cpu, struct pvperf_slot *slot)
 void pvperf_account_lost(struct pvperf_cpu *cpu, struct pvperf_slot *slot)
 {
 	struct guest_perf_event *ev = pvperf_cpu_event(cpu, slot);
-	struct perf_event *event = pvperf_account_owner(slot);
+	struct perf_event *event = slot_owner(slot);
 
 	lockdep_assert_irqs_disabled();
 	if (!event || !slot->open)
@@ -213,7 +213,7 @@ void pvperf_account_lost(struct pvperf_cpu *cpu, struct pvperf_slot *slot)
 				 local_clock());
 }
 
-static void pvperf_account_leaves(struct pvperf_cpu *cpu, struct pvperf_slot *slot)
+static void book_leaving(struct pvperf_cpu *cpu, struct pvperf_slot *slot)
 {
 	struct pvperf_event *p = pvperf_event_of(slot->leaving);
 
@@ -222,7 +222,7 @@ static void pvperf_account_leaves(struct pvperf_cpu *cpu, struct pvperf_slot *sl
 				 local_clock());
 }
 
-static void pvperf_account_left(struct pvperf_cpu *cpu, struct pvperf_slot *slot)
+static void settle_one(struct pvperf_cpu *cpu, struct pvperf_slot *slot)
 {
 	struct guest_perf_event *ev = pvperf_cpu_event(cpu, slot);
 	struct perf_event *event = slot->leaving;
@@ -247,7 +247,7 @@ void pvperf_account_settle(struct pvperf_cpu *cpu)
 	lockdep_assert_irqs_disabled();
 	cpu->set.leaving = 0;
 	pvperf_for_each_slot(s, leaving)
-		pvperf_account_leaves(cpu, &cpu->slot[s]);
+		book_leaving(cpu, &cpu->slot[s]);
 	pvperf_for_each_slot(s, leaving)
-		pvperf_account_left(cpu, &cpu->slot[s]);
+		settle_one(cpu, &cpu->slot[s]);
 }

@@ -19,14 +19,14 @@
 #include "slot.h"
 #include "state.h"
 
-static void pvperf_batch_opened(struct pvperf_cpu *cpu, struct pvperf_slot *slot,
-				int result)
+static void slot_opened(struct pvperf_cpu *cpu, struct pvperf_slot *slot,
+			int result)
 {
 	slot->error = result;
 	if (!result)
 		return;
 	slot->open = false;
-	pvperf_cpu_slot_turn(cpu, slot, false);
+	pvperf_slot_set_on(cpu, slot, false);
 	/* Our ids, and not ours: what another kernel on this vCPU left behind. */
 	if (result == -KVM_EEXIST || result == -KVM_ENOSYS)
 		cpu->link.lost = true;
@@ -36,22 +36,22 @@ static void pvperf_batch_opened(struct pvperf_cpu *cpu, struct pvperf_slot *slot
 	pvperf_account_unserved(cpu, slot);
 }
 
-static void pvperf_batch_enabled(struct pvperf_cpu *cpu, struct pvperf_slot *slot,
-				 int result)
+static void slot_enabled(struct pvperf_cpu *cpu, struct pvperf_slot *slot,
+			 int result)
 {
 	if (!result) {
 		pvperf_account_served(cpu, slot);
 		return;
 	}
-	pvperf_cpu_slot_turn(cpu, slot, false);
+	pvperf_slot_set_on(cpu, slot, false);
 	if (slot->open && result == -KVM_ENOENT)
 		cpu->link.lost = true;
 	pvperf_account_unserved(cpu, slot);
 }
 
 /* They were all open when that was asked for. */
-static void pvperf_batch_read_many(struct pvperf_cpu *cpu, unsigned long slots,
-				   int result)
+static void slots_read(struct pvperf_cpu *cpu, unsigned long slots,
+		       int result)
 {
 	if (result)
 		cpu->link.lost = true;
@@ -59,18 +59,18 @@ static void pvperf_batch_read_many(struct pvperf_cpu *cpu, unsigned long slots,
 		pvperf_account_synced(cpu, slots);
 }
 
-static void pvperf_batch_result(struct pvperf_cpu *cpu,
-				const struct guest_perf_op *op)
+static void take_result(struct pvperf_cpu *cpu,
+			const struct guest_perf_op *op)
 {
 	struct pvperf_slot *slot = &cpu->slot[op->id % PVPERF_SLOTS];
 	int result = READ_ONCE(op->result);
 
 	switch (op->op) {
 	case KVM_PERF_OP_OPEN:
-		pvperf_batch_opened(cpu, slot, result);
+		slot_opened(cpu, slot, result);
 		break;
 	case KVM_PERF_OP_ENABLE:
-		pvperf_batch_enabled(cpu, slot, result);
+		slot_enabled(cpu, slot, result);
 		break;
 	case KVM_PERF_OP_DISABLE:
 		if (result)
@@ -80,7 +80,7 @@ static void pvperf_batch_result(struct pvperf_cpu *cpu,
 		break;
 	case KVM_PERF_OP_READ:
 		if (op->arg)
-			pvperf_batch_read_many(cpu, op->arg, result);
+			slots_read(cpu, op->arg, result);
 		else if (result && slot->open)
 			cpu->link.lost = true;
 		else if (!result && slot->on)	/* its ENABLE may just have failed */
@@ -90,7 +90,7 @@ static void pvperf_batch_result(struct pvperf_cpu *cpu,
 }
 
 /* A host that does less than all of a batch is not the one we think it is. */
-static void pvperf_batch_send(struct pvperf_cpu *cpu)
+static void send_batch(struct pvperf_cpu *cpu)
 {
 	struct guest_perf_page *page = &cpu->area->page;
 	int i, done, n = cpu->batch.queued;
@@ -101,18 +101,18 @@ static void pvperf_batch_send(struct pvperf_cpu *cpu)
 	done = cpu->link.lost ? 0 : pvperf_call_batch(__pa(page->batch), n);
 	cpu->batch.now = local_clock();
 	for (i = 0; i < done && i < n; i++)
-		pvperf_batch_result(cpu, &page->batch[i]);
+		take_result(cpu, &page->batch[i]);
 	if (done != n)
 		cpu->link.lost = true;
 }
 
 static __always_inline void
-pvperf_batch_add(struct pvperf_cpu *cpu, u32 op, int s, u64 arg)
+add_op(struct pvperf_cpu *cpu, u32 op, int s, u64 arg)
 {
 	struct guest_perf_page *page = &cpu->area->page;
 
 	if (cpu->batch.queued >= pvperf_caps.batch)
-		pvperf_batch_send(cpu);
+		send_batch(cpu);
 	page->batch[cpu->batch.queued++] = (struct guest_perf_op) {
 		.op = op,
 		.id = pvperf_cpu_id(cpu, &cpu->slot[s]),
@@ -127,7 +127,7 @@ pvperf_batch_add(struct pvperf_cpu *cpu, u32 op, int s, u64 arg)
  * enough counters for that and what is wanted, or has just shown that some are
  * its own; and for some seconds only.
  */
-static bool pvperf_batch_runs_on(struct pvperf_cpu *cpu, const struct pvperf_slot *slot)
+static bool may_run_on(struct pvperf_cpu *cpu, const struct pvperf_slot *slot)
 {
 	return slot->on && !slot->close && !cpu->counters.scarce && !slot->key.sampling &&
 	       slot->key.type != KVM_PERF_TYPE_SOFTWARE &&
@@ -139,7 +139,7 @@ void pvperf_batch_leave(struct pvperf_cpu *cpu, struct pvperf_slot *slot)
 	int s = slot - cpu->slot;
 
 	lockdep_assert_irqs_disabled();
-	if (pvperf_batch_runs_on(cpu, slot)) {
+	if (may_run_on(cpu, slot)) {
 		__set_bit(s, &cpu->set.idling);
 		__set_bit(s, &cpu->set.reading);
 	} else {
@@ -149,7 +149,7 @@ void pvperf_batch_leave(struct pvperf_cpu *cpu, struct pvperf_slot *slot)
 }
 
 /* What has come goes first; what is stopped here is stopped without a READ. */
-static void pvperf_batch_make_room(struct pvperf_cpu *cpu)
+static void make_room(struct pvperf_cpu *cpu)
 {
 	int s, excess = cpu->counters.used + hweight_long(cpu->set.idling) - pvperf_caps.counters;
 	unsigned long idling = cpu->set.idling;
@@ -165,7 +165,7 @@ static void pvperf_batch_make_room(struct pvperf_cpu *cpu)
 
 /* The steps, in the order that lets one slot need several of them. */
 
-static void pvperf_batch_disable(struct pvperf_cpu *cpu, int s)
+static void disable_slot(struct pvperf_cpu *cpu, int s)
 {
 	struct pvperf_slot *slot = &cpu->slot[s];
 
@@ -175,22 +175,22 @@ static void pvperf_batch_disable(struct pvperf_cpu *cpu, int s)
 		return;
 	__clear_bit(s, &cpu->set.idling);
 	slot->rearm = false;
-	pvperf_cpu_slot_turn(cpu, slot, false);
-	pvperf_batch_add(cpu, KVM_PERF_OP_DISABLE, s, 0);
+	pvperf_slot_set_on(cpu, slot, false);
+	add_op(cpu, KVM_PERF_OP_DISABLE, s, 0);
 }
 
-static void pvperf_batch_close(struct pvperf_cpu *cpu, int s)
+static void close_slot(struct pvperf_cpu *cpu, int s)
 {
 	struct pvperf_slot *slot = &cpu->slot[s];
 
 	if (slot->open && slot->close) {
 		slot->open = false;
-		pvperf_batch_add(cpu, KVM_PERF_OP_CLOSE, s, 0);
+		add_op(cpu, KVM_PERF_OP_CLOSE, s, 0);
 	}
 	slot->close = false;
 }
 
-static u64 pvperf_batch_param(struct pvperf_cpu *cpu, int s)
+static u64 open_param(struct pvperf_cpu *cpu, int s)
 {
 	const struct pvperf_slot *slot = &cpu->slot[s];
 	struct pvperf_open *open = &cpu->area->open[s];
@@ -212,7 +212,7 @@ static u64 pvperf_batch_param(struct pvperf_cpu *cpu, int s)
 	return __pa(&open->param);
 }
 
-static void pvperf_batch_open(struct pvperf_cpu *cpu, int s)
+static void open_slot(struct pvperf_cpu *cpu, int s)
 {
 	struct pvperf_slot *slot = &cpu->slot[s];
 
@@ -220,26 +220,26 @@ static void pvperf_batch_open(struct pvperf_cpu *cpu, int s)
 		return;
 	pvperf_account_restart(cpu, slot);
 	slot->open = true;
-	pvperf_batch_add(cpu, KVM_PERF_OP_OPEN, s, pvperf_batch_param(cpu, s));
+	add_op(cpu, KVM_PERF_OP_OPEN, s, open_param(cpu, s));
 }
 
-static void pvperf_batch_enable(struct pvperf_cpu *cpu, int s)
+static void enable_slot(struct pvperf_cpu *cpu, int s)
 {
 	struct pvperf_slot *slot = &cpu->slot[s];
 
 	if (!slot->open || slot->on || !pvperf_event_wanted(slot))
 		return;
-	pvperf_cpu_slot_turn(cpu, slot, true);
+	pvperf_slot_set_on(cpu, slot, true);
 	slot->rearm = false;
-	pvperf_batch_add(cpu, KVM_PERF_OP_ENABLE, s, pvperf_period_arm(cpu, slot));
+	add_op(cpu, KVM_PERF_OP_ENABLE, s, pvperf_period_arm(cpu, slot));
 }
 
 /*
  * Those that this flush has begun one by one, as that may have failed; @begun.
  * The others in one operation, if the host knows that.
  */
-static void pvperf_batch_read(struct pvperf_cpu *cpu, unsigned long reading,
-			      unsigned long begun)
+static void add_reads(struct pvperf_cpu *cpu, unsigned long reading,
+		      unsigned long begun)
 {
 	unsigned long many;
 	int s;
@@ -247,29 +247,29 @@ static void pvperf_batch_read(struct pvperf_cpu *cpu, unsigned long reading,
 	if (!(pvperf_caps.features & KVM_PERF_FEATURE_READ_MANY))
 		begun = ~0UL;
 	pvperf_for_each_slot(s, reading & begun & cpu->set.on)
-		pvperf_batch_add(cpu, KVM_PERF_OP_READ, s, 0);
+		add_op(cpu, KVM_PERF_OP_READ, s, 0);
 	many = reading & ~begun & cpu->set.on;
 	if (many)
-		pvperf_batch_add(cpu, KVM_PERF_OP_READ, 0, many);
+		add_op(cpu, KVM_PERF_OP_READ, 0, many);
 }
 
 /* All that gives something back comes before what asks for something. */
 
-static void pvperf_batch_end(struct pvperf_cpu *cpu, int s)
+static void end_slot(struct pvperf_cpu *cpu, int s)
 {
-	pvperf_batch_disable(cpu, s);
-	pvperf_batch_close(cpu, s);
+	disable_slot(cpu, s);
+	close_slot(cpu, s);
 }
 
-static void pvperf_batch_begin(struct pvperf_cpu *cpu, int s)
+static void begin_slot(struct pvperf_cpu *cpu, int s)
 {
-	pvperf_batch_open(cpu, s);
-	pvperf_batch_enable(cpu, s);
+	open_slot(cpu, s);
+	enable_slot(cpu, s);
 }
 
 static __always_inline void
-pvperf_batch_each(struct pvperf_cpu *cpu, unsigned long slots,
-		  void (*step)(struct pvperf_cpu *cpu, int s))
+each_slot(struct pvperf_cpu *cpu, unsigned long slots,
+	  void (*step)(struct pvperf_cpu *cpu, int s))
 {
 	int s;
 
@@ -277,19 +277,19 @@ pvperf_batch_each(struct pvperf_cpu *cpu, unsigned long slots,
 		step(cpu, s);
 }
 
-static void pvperf_batch_round(struct pvperf_cpu *cpu)
+static void one_round(struct pvperf_cpu *cpu)
 {
 	unsigned long dirty = xchg(&cpu->set.dirty, 0), reading = cpu->set.reading;
 
 	cpu->set.reading = 0;
-	pvperf_batch_each(cpu, dirty, pvperf_batch_end);
-	pvperf_batch_each(cpu, dirty, pvperf_batch_begin);
-	pvperf_batch_read(cpu, reading, dirty);
-	pvperf_batch_send(cpu);
+	each_slot(cpu, dirty, end_slot);
+	each_slot(cpu, dirty, begin_slot);
+	add_reads(cpu, reading, dirty);
+	send_batch(cpu);
 }
 
 /* Once more, as if for the first time: what never ran has lost nothing by then. */
-static void pvperf_batch_begin_again(struct pvperf_cpu *cpu, int s)
+static void begin_again(struct pvperf_cpu *cpu, int s)
 {
 	struct pvperf_slot *slot = &cpu->slot[s];
 
@@ -303,7 +303,7 @@ static void pvperf_batch_begin_again(struct pvperf_cpu *cpu, int s)
  * there may be enough, but counters are not alike: some events fit in a few only, or
  * take two. The host alone knows, so all that idle are stopped when one starves.
  */
-static void pvperf_batch_yield(struct pvperf_cpu *cpu, unsigned long starved)
+static void stop_idling(struct pvperf_cpu *cpu, unsigned long starved)
 {
 	unsigned long idling = cpu->set.idling;
 	int s;
@@ -312,13 +312,13 @@ static void pvperf_batch_yield(struct pvperf_cpu *cpu, unsigned long starved)
 	cpu->set.idling = 0;
 	pvperf_for_each_slot(s, idling)
 		set_bit(s, &cpu->set.dirty);
-	pvperf_batch_each(cpu, starved, pvperf_batch_begin_again);
+	each_slot(cpu, starved, begin_again);
 	/* The next ones that leave would be in the way again. */
 	cpu->counters.scarce = true;
 }
 
 /* Did an event starve that something idle may have cost its counter? Seldom. */
-static noinline bool pvperf_batch_starves(struct pvperf_cpu *cpu)
+static noinline bool idling_starves(struct pvperf_cpu *cpu)
 {
 	unsigned long begun = cpu->batch.starved, starved = 0;
 	int s;
@@ -329,26 +329,26 @@ static noinline bool pvperf_batch_starves(struct pvperf_cpu *cpu)
 			__set_bit(s, &starved);
 	if (!starved || !cpu->set.idling || cpu->link.lost)
 		return false;
-	pvperf_batch_yield(cpu, starved);
+	stop_idling(cpu, starved);
 	return true;
 }
 
-static void pvperf_batch_reconcile(struct pvperf_cpu *cpu)
+static void reconcile(struct pvperf_cpu *cpu)
 {
 	if (cpu->set.idling)
-		pvperf_batch_make_room(cpu);
+		make_room(cpu);
 	do
-		pvperf_batch_round(cpu);
-	while (unlikely(cpu->batch.starved) && pvperf_batch_starves(cpu));
+		one_round(cpu);
+	while (unlikely(cpu->batch.starved) && idling_starves(cpu));
 }
 
-static void pvperf_batch_unserved(struct pvperf_cpu *cpu, int s)
+static void slot_unserved(struct pvperf_cpu *cpu, int s)
 {
 	pvperf_account_unserved(cpu, &cpu->slot[s]);
 }
 
 /* As at most brackets: a switch between two tasks of one perf stat makes four. */
-static bool pvperf_batch_nothing(const struct pvperf_cpu *cpu)
+static bool nothing_to_do(const struct pvperf_cpu *cpu)
 {
 	return !(READ_ONCE(cpu->set.dirty) | cpu->set.reading | cpu->set.leaving) &&
 	       cpu->link.attached && !pvperf_link_gone(cpu);
@@ -359,19 +359,19 @@ void pvperf_batch_flush(struct pvperf_cpu *cpu)
 	int tries = 2;
 
 	lockdep_assert_irqs_disabled();
-	if (cpu->batch.busy || pvperf_batch_nothing(cpu))
+	if (cpu->batch.busy || nothing_to_do(cpu))
 		return;
 	cpu->batch.busy = true;
 	/* Twice, as losing the host leaves everything to be done anew. */
 	while (tries-- && pvperf_link_serving(cpu)) {
-		pvperf_batch_reconcile(cpu);
+		reconcile(cpu);
 		if (!cpu->link.lost)
 			break;
 		pvperf_link_forget(cpu);
 	}
 	if (!cpu->link.attached) {
 		cpu->batch.now = local_clock();
-		pvperf_batch_each(cpu, cpu->set.dirty, pvperf_batch_unserved);
+		each_slot(cpu, cpu->set.dirty, slot_unserved);
 	}
 	pvperf_account_settle(cpu);
 	cpu->batch.busy = false;

@@ -17,7 +17,7 @@
 
 struct pvperf_caps pvperf_caps;
 
-static bool pvperf_caps_signature(void)
+static bool has_signature(void)
 {
 	u32 max, sig[3];
 
@@ -26,7 +26,7 @@ static bool pvperf_caps_signature(void)
 	       max >= KVM_PERF_CPUID_MAX;
 }
 
-static const char *pvperf_caps_features(struct pvperf_caps *caps)
+static const char *read_features(struct pvperf_caps *caps)
 {
 	u32 version, number, edx;
 
@@ -40,7 +40,7 @@ static const char *pvperf_caps_features(struct pvperf_caps *caps)
 	return NULL;
 }
 
-static const char *pvperf_caps_limits(struct pvperf_caps *caps)
+static const char *read_limits(struct pvperf_caps *caps)
 {
 	cpuid(KVM_PERF_CPUID_LIMITS, &caps->events, &caps->batch,
 	      &caps->counters, &caps->min_period);
@@ -56,9 +56,9 @@ const char *pvperf_caps_discover(void)
 
 	if (!kvm_para_available())
 		return "this is no guest of KVM";
-	if (!pvperf_caps_signature())
+	if (!has_signature())
 		return "no pvperf at the host, or it does not serve this VM; have it load pvperf_host, then load this module again";
-	why = pvperf_caps_features(&caps) ?: pvperf_caps_limits(&caps);
+	why = read_features(&caps) ?: read_limits(&caps);
 	if (why)
 		return why;
 	if (pvperf_call_probe() < 0)

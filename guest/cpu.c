@@ -18,22 +18,22 @@
 
 struct pvperf_cpu __percpu *pvperf_cpus;
 
-static enum cpuhp_state pvperf_cpu_state;
-static bool pvperf_cpu_asleep;		/* between suspend and resume */
+static enum cpuhp_state hotplug_state;
+static bool asleep;		/* between suspend and resume */
 
 /* ------------------------------------------------- with IRQs off, this CPU */
 
-static void pvperf_cpu_up(void *unused)
+static void begin_here(void *unused)
 {
 	struct pvperf_cpu *cpu = pvperf_cpu_this();
 
-	if (!cpu->area || pvperf_cpu_asleep)
+	if (!cpu->area || asleep)
 		return;
 	pvperf_link_begin(cpu);
 	pvperf_batch_flush(cpu);
 }
 
-static void pvperf_cpu_down(void *unused)
+static void end_here(void *unused)
 {
 	struct pvperf_cpu *cpu = pvperf_cpu_this();
 
@@ -46,14 +46,14 @@ static void pvperf_cpu_down(void *unused)
 }
 
 /* An NMI wanted something of its slots changed. */
-static void pvperf_cpu_work(struct irq_work *work)
+static void flush_here(struct irq_work *work)
 {
 	pvperf_batch_flush(container_of(work, struct pvperf_cpu, batch.work));
 }
 
 /* ---------------------------------------------------------------- hotplug */
 
-static int pvperf_cpu_online(unsigned int nr)
+static int cpu_online_here(unsigned int nr)
 {
 	struct pvperf_cpu *cpu = per_cpu_ptr(pvperf_cpus, nr);
 	struct page *area;
@@ -66,15 +66,15 @@ static int pvperf_cpu_online(unsigned int nr)
 		cpu->area = page_address(area);
 	}
 	local_irq_disable();
-	pvperf_cpu_up(NULL);
+	begin_here(NULL);
 	local_irq_enable();
 	return 0;
 }
 
-static int pvperf_cpu_offline(unsigned int nr)
+static int cpu_offline_here(unsigned int nr)
 {
 	local_irq_disable();
-	pvperf_cpu_down(NULL);
+	end_here(NULL);
 	local_irq_enable();
 	return 0;
 }
@@ -82,16 +82,16 @@ static int pvperf_cpu_offline(unsigned int nr)
 void pvperf_cpu_suspend(void)
 {
 	cpus_read_lock();
-	pvperf_cpu_asleep = true;
-	on_each_cpu(pvperf_cpu_down, NULL, 1);
+	asleep = true;
+	on_each_cpu(end_here, NULL, 1);
 	cpus_read_unlock();
 }
 
 void pvperf_cpu_resume(void)
 {
 	cpus_read_lock();
-	pvperf_cpu_asleep = false;
-	on_each_cpu(pvperf_cpu_up, NULL, 1);
+	asleep = false;
+	on_each_cpu(begin_here, NULL, 1);
 	cpus_read_unlock();
 }
 
@@ -106,7 +106,7 @@ int pvperf_cpu_init(void)
 		return -ENOMEM;
 	for_each_possible_cpu(nr)
 		per_cpu_ptr(pvperf_cpus, nr)->batch.work =
-			IRQ_WORK_INIT_HARD(pvperf_cpu_work);
+			IRQ_WORK_INIT_HARD(flush_here);
 	return 0;
 }
 
@@ -126,19 +126,19 @@ void pvperf_cpu_exit(void)
 int pvperf_cpu_start(void)
 {
 	int state = cpuhp_setup_state(CPUHP_AP_ONLINE_DYN, "perf/x86/pvperf:online",
-				      pvperf_cpu_online, pvperf_cpu_offline);
+				      cpu_online_here, cpu_offline_here);
 
 	if (state < 0)
 		return state;
-	pvperf_cpu_state = state;
+	hotplug_state = state;
 	if (!pvperf_link_any_down())
 		return 0;
 	pr_err("the host refuses to attach a CPU: not loaded\n");
-	cpuhp_remove_state(pvperf_cpu_state);
+	cpuhp_remove_state(hotplug_state);
 	return -ENODEV;
 }
 
 void pvperf_cpu_stop(void)
 {
-	cpuhp_remove_state(pvperf_cpu_state);
+	cpuhp_remove_state(hotplug_state);
 }

@@ -17,15 +17,15 @@
 #include "state.h"
 
 /* Nothing to tell the host? A flush that we are in may be about to stop it. */
-static bool pvperf_event_goes_on(const struct pvperf_cpu *cpu,
-				 const struct pvperf_slot *slot)
+static bool goes_on(const struct pvperf_cpu *cpu,
+		    const struct pvperf_slot *slot)
 {
 	return slot->on && !slot->rearm && !slot->close && !cpu->batch.busy && !in_nmi();
 }
 
 static __always_inline void
-pvperf_event_start_here(struct pvperf_cpu *cpu, struct perf_event *event,
-			struct pvperf_event *p, int flags)
+start_here(struct pvperf_cpu *cpu, struct perf_event *event,
+	   struct pvperf_event *p, int flags)
 {
 	struct pvperf_slot *slot = p->slot;
 
@@ -36,7 +36,7 @@ pvperf_event_start_here(struct pvperf_cpu *cpu, struct perf_event *event,
 	if (p->key.sampling && (flags & PERF_EF_RELOAD) &&
 	    pvperf_period_overdue(event, slot))
 		slot->rearm = true;
-	if (pvperf_event_goes_on(cpu, slot))
+	if (goes_on(cpu, slot))
 		return;
 	set_bit(slot - cpu->slot, &cpu->set.dirty);
 	pvperf_batch_kick(cpu);
@@ -46,27 +46,27 @@ void pvperf_event_start(struct perf_event *event, int flags)
 {
 	lockdep_assert_irqs_disabled();
 	if (event->hw.state & PERF_HES_STOPPED)
-		pvperf_event_start_here(pvperf_cpu_this(), event,
-					pvperf_event_of(event), flags);
+		start_here(pvperf_cpu_this(), event,
+			   pvperf_event_of(event), flags);
 }
 
 /* Brings event->count up to date, as far as that needs no exit. */
-static void pvperf_event_refresh(struct pvperf_cpu *cpu, struct perf_event *event,
-				 struct pvperf_slot *slot)
+static void refresh_count(struct pvperf_cpu *cpu, struct perf_event *event,
+			  struct pvperf_slot *slot)
 {
 	bool paced = pvperf_event_is_freq(event) && !in_nmi() && !cpu->batch.busy;
 	struct guest_perf_event *ev = pvperf_cpu_event(cpu, slot);
 
 	if (paced)
-		pvperf_period_listen(cpu, event);
+		pvperf_period_refresh(cpu, event);
 	if (slot->open)
 		pvperf_account_fold(event, ev);
 	if (paced)
 		pvperf_period_pace(event, ev);
 }
 
-static void pvperf_event_halt(struct pvperf_cpu *cpu, struct perf_event *event,
-			      int flags)
+static void stop_here(struct pvperf_cpu *cpu, struct perf_event *event,
+		      int flags)
 {
 	struct hw_perf_event *hw = &event->hw;
 	struct pvperf_slot *slot = pvperf_event_of(event)->slot;
@@ -78,7 +78,7 @@ static void pvperf_event_halt(struct pvperf_cpu *cpu, struct perf_event *event,
 	set_bit(slot - cpu->slot, &cpu->set.dirty);
 	if (!(flags & PERF_EF_UPDATE) || (hw->state & PERF_HES_UPTODATE))
 		return;
-	pvperf_event_refresh(cpu, event, slot);
+	refresh_count(cpu, event, slot);
 	WRITE_ONCE(hw->state, hw->state | PERF_HES_UPTODATE);
 }
 
@@ -89,7 +89,7 @@ void pvperf_event_stop(struct perf_event *event, int flags)
 	lockdep_assert_irqs_disabled();
 	if (cpu->hiding_throttle)
 		return;
-	pvperf_event_halt(cpu, event, flags);
+	stop_here(cpu, event, flags);
 	pvperf_batch_kick(cpu);
 }
 
@@ -97,7 +97,7 @@ void pvperf_event_stop(struct perf_event *event, int flags)
  * So many that the host can count at once; the rest waits for core to rotate.
  * Core doesn't rotate a software context: there it's for the host to do.
  */
-static bool pvperf_event_excess(struct pvperf_cpu *cpu, struct perf_event *event)
+static bool lacks_counter(struct pvperf_cpu *cpu, struct perf_event *event)
 {
 	return pvperf_caps.counters && pvperf_event_of(event)->hardware &&
 	       pvperf_core_rotates(event) &&
@@ -105,8 +105,8 @@ static bool pvperf_event_excess(struct pvperf_cpu *cpu, struct perf_event *event
 }
 
 /* If the host counts already, for nobody, it is to say from where. */
-static void pvperf_event_arrive(struct pvperf_cpu *cpu, struct perf_event *event,
-				struct pvperf_event *p, int s)
+static void arrive(struct pvperf_cpu *cpu, struct perf_event *event,
+		   struct pvperf_event *p, int s)
 {
 	struct pvperf_slot *slot = &cpu->slot[s];
 
@@ -122,7 +122,7 @@ static void pvperf_event_arrive(struct pvperf_cpu *cpu, struct perf_event *event
 }
 
 /* Back in the same bracket, to the same slot: it has never left. */
-static void pvperf_event_stay(struct pvperf_cpu *cpu, int s)
+static void stay(struct pvperf_cpu *cpu, int s)
 {
 	struct pvperf_slot *slot = &cpu->slot[s];
 
@@ -133,13 +133,13 @@ static void pvperf_event_stay(struct pvperf_cpu *cpu, int s)
 }
 
 /* A slot for @event, or -1: nearly always the one that it had last, which counts on. */
-static int pvperf_event_place(struct pvperf_cpu *cpu, struct perf_event *event,
-			      const struct pvperf_event *p)
+static int find_place(struct pvperf_cpu *cpu, struct perf_event *event,
+		      const struct pvperf_event *p)
 {
 	int s = p->last;
 
 	if (pvperf_slot_is_ready(&cpu->slot[s], &p->key)) {
-		pvperf_cpu_slot_taken(cpu, s);
+		pvperf_slot_take(cpu, s);
 		return s;
 	}
 	s = pvperf_slot_find(cpu, &p->key, event, s);
@@ -148,15 +148,15 @@ static int pvperf_event_place(struct pvperf_cpu *cpu, struct perf_event *event,
 	return s;
 }
 
-static void pvperf_event_enter(struct pvperf_cpu *cpu, struct perf_event *event,
-			       struct pvperf_event *p, int s)
+static void enter_slot(struct pvperf_cpu *cpu, struct perf_event *event,
+		       struct pvperf_event *p, int s)
 {
 	struct pvperf_slot *slot = &cpu->slot[s];
 
 	if (slot->leaving == event)
-		pvperf_event_stay(cpu, s);
+		stay(cpu, s);
 	else
-		pvperf_event_arrive(cpu, event, p, s);
+		arrive(cpu, event, p, s);
 	p->last = s;
 	p->slot = slot;
 	WRITE_ONCE(slot->event, event);
@@ -173,23 +173,23 @@ int pvperf_event_add(struct perf_event *event, int flags)
 
 	lockdep_assert_irqs_disabled();
 	event->hw.state = PERF_HES_STOPPED | PERF_HES_UPTODATE;
-	if (!p->nowhere) {
-		if (!cpu->link.online || pvperf_event_excess(cpu, event))
+	if (!p->nested_only) {
+		if (!cpu->link.online || lacks_counter(cpu, event))
 			return -EAGAIN;
-		s = pvperf_event_place(cpu, event, p);
+		s = find_place(cpu, event, p);
 		if (s < 0)
 			return -EAGAIN;
-		pvperf_event_enter(cpu, event, p, s);
+		enter_slot(cpu, event, p, s);
 	}
 	if (flags & PERF_EF_START)
-		pvperf_event_start_here(cpu, event, p, PERF_EF_RELOAD);
+		start_here(cpu, event, p, PERF_EF_RELOAD);
 	else if (s >= 0)
 		set_bit(s, &cpu->set.dirty);
 	pvperf_core_update_userpage(event);
 	return 0;
 }
 
-static bool pvperf_event_counts(struct pvperf_cpu *cpu, int s)
+static bool slot_counts(struct pvperf_cpu *cpu, int s)
 {
 	struct pvperf_slot *slot = &cpu->slot[s];
 
@@ -215,7 +215,7 @@ bool pvperf_event_commit(struct pvperf_cpu *cpu)
 			__set_bit(s, &cpu->set.reading);
 	pvperf_batch_flush(cpu);
 	pvperf_for_each_slot(s, coming)
-		if (!pvperf_event_counts(cpu, s))
+		if (!slot_counts(cpu, s))
 			return false;
 	return true;
 }
@@ -231,7 +231,7 @@ void pvperf_event_del(struct perf_event *event, int flags)
 		return;
 	/* What the flush hears is folded; only a period has to be found before. */
 	if (pvperf_event_is_freq(event))
-		pvperf_event_halt(cpu, event, PERF_EF_UPDATE);
+		stop_here(cpu, event, PERF_EF_UPDATE);
 	WRITE_ONCE(event->hw.state, PERF_HES_STOPPED | PERF_HES_UPTODATE);
 	WRITE_ONCE(slot->leaving, event);
 	WRITE_ONCE(slot->event, NULL);

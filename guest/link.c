@@ -21,10 +21,10 @@
 
 #define PVPERF_LINK_RETRY	(HZ / 10)
 
-static atomic_t pvperf_link_losses_ever;	/* of CPUs' host sides, ever */
+static atomic_t losses;	/* of CPUs' host sides, ever */
 
 /* Another host side numbers its NMIs anew. */
-static void pvperf_link_new_host(struct pvperf_cpu *cpu)
+static void begin_nmis(struct pvperf_cpu *cpu)
 {
 	cpu->nmi.seen = pvperf_page_nmis(&cpu->area->page);
 	/* The other one's last may be on its way. */
@@ -32,7 +32,7 @@ static void pvperf_link_new_host(struct pvperf_cpu *cpu)
 	cpu->nmi.late = true;
 }
 
-static bool pvperf_link_attach(struct pvperf_cpu *cpu)
+static bool attach_page(struct pvperf_cpu *cpu)
 {
 	struct guest_perf_page *page = &cpu->area->page;
 
@@ -41,34 +41,34 @@ static bool pvperf_link_attach(struct pvperf_cpu *cpu)
 	if (pvperf_call_attach(__pa(page)))
 		return false;
 	if (cpu->link.epoch != READ_ONCE(page->epoch))
-		pvperf_link_new_host(cpu);
+		begin_nmis(cpu);
 	cpu->link.epoch = READ_ONCE(page->epoch);
 	cpu->link.attached = true;
 	return true;
 }
 
 /* The host has nothing of us. */
-static void pvperf_link_release(struct pvperf_cpu *cpu)
+static void drop_host(struct pvperf_cpu *cpu)
 {
 	struct pvperf_slot *slot;
 
 	for (slot = cpu->slot; slot < cpu->slot + PVPERF_SLOTS; slot++) {
 		pvperf_account_lost(cpu, slot);
 		slot->open = false;
-		pvperf_cpu_slot_turn(cpu, slot, false);
+		pvperf_slot_set_on(cpu, slot, false);
 		slot->begins = false;
 	}
 	cpu->set.idling = cpu->set.stale = cpu->read.fresh = 0;
 	cpu->link.attached = false;
 	cpu->link.lost = false;
-	pvperf_slot_soil(cpu);
+	pvperf_slot_mark_dirty(cpu);
 }
 
 void pvperf_link_forget(struct pvperf_cpu *cpu)
 {
 	lockdep_assert_irqs_disabled();
-	pvperf_link_release(cpu);
-	atomic_inc(&pvperf_link_losses_ever);
+	drop_host(cpu);
+	atomic_inc(&losses);
 }
 
 bool pvperf_link_serving(struct pvperf_cpu *cpu)
@@ -82,9 +82,9 @@ bool pvperf_link_serving(struct pvperf_cpu *cpu)
 	if (!cpu->link.online || time_before(jiffies, cpu->link.retry))
 		return false;
 	cpu->link.retry = jiffies + PVPERF_LINK_RETRY;
-	if (pvperf_caps_discover() || !pvperf_link_attach(cpu))
+	if (pvperf_caps_discover() || !attach_page(cpu))
 		return false;
-	pvperf_slot_soil(cpu);
+	pvperf_slot_mark_dirty(cpu);
 	return true;
 }
 
@@ -101,13 +101,13 @@ void pvperf_link_end(struct pvperf_cpu *cpu)
 	cpu->link.online = false;
 	if (!cpu->link.attached)
 		return;
-	pvperf_link_release(cpu);
+	drop_host(cpu);
 	pvperf_call_detach();
 }
 
 int pvperf_link_losses(void)
 {
-	return atomic_read(&pvperf_link_losses_ever);
+	return atomic_read(&losses);
 }
 
 bool pvperf_link_any_down(void)

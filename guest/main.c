@@ -18,13 +18,13 @@
 #include "watch.h"
 
 /* Any VM; what is missing there is told once. */
-static const struct x86_cpu_id pvperf_guest_match[] = {
+static const struct x86_cpu_id hypervisors[] = {
 	X86_MATCH_FEATURE(X86_FEATURE_HYPERVISOR, NULL),
 	{}
 };
-MODULE_DEVICE_TABLE(x86cpu, pvperf_guest_match);
+MODULE_DEVICE_TABLE(x86cpu, hypervisors);
 
-static const char *pvperf_guest_useless(void)
+static const char *why_useless(void)
 {
 	/* The host can neither see nor write our memory. */
 	if (cc_platform_has(CC_ATTR_GUEST_MEM_ENCRYPT))
@@ -34,7 +34,7 @@ static const char *pvperf_guest_useless(void)
 
 static int __init pvperf_guest_init(void)
 {
-	const char *why = pvperf_guest_useless();
+	const char *why = why_useless();
 	int err;
 
 	if (why) {

@@ -22,7 +22,7 @@
  * announced, it has nothing to announce when it comes, which need not be at
  * once: so core's own way to tell, by an unchanged address, would miss it.
  */
-static int pvperf_nmi_late(struct pvperf_cpu *cpu)
+static int take_late_nmi(struct pvperf_cpu *cpu)
 {
 	if (!cpu->nmi.late || time_after(jiffies, cpu->nmi.late_until))
 		return NMI_DONE;
@@ -30,7 +30,7 @@ static int pvperf_nmi_late(struct pvperf_cpu *cpu)
 	return NMI_HANDLED;
 }
 
-static int pvperf_nmi_handler(unsigned int type, struct pt_regs *regs)
+static int take_nmi(unsigned int type, struct pt_regs *regs)
 {
 	struct pvperf_cpu *cpu = pvperf_cpu_this();
 	u64 start = local_clock();
@@ -42,7 +42,7 @@ static int pvperf_nmi_handler(unsigned int type, struct pt_regs *regs)
 		return NMI_DONE;
 	nmis = pvperf_page_nmis(&cpu->area->page) - cpu->nmi.seen;
 	if (!nmis)
-		return pvperf_nmi_late(cpu);
+		return take_late_nmi(cpu);
 	cpu->nmi.seen += nmis;
 	cpu->nmi.late |= nmis > 1;
 	cpu->nmi.late_until = jiffies + PVPERF_NMI_LATE;
@@ -57,7 +57,7 @@ static int pvperf_nmi_handler(unsigned int type, struct pt_regs *regs)
 
 int pvperf_nmi_init(void)
 {
-	return register_nmi_handler(NMI_LOCAL, pvperf_nmi_handler, 0, "pvperf");
+	return register_nmi_handler(NMI_LOCAL, take_nmi, 0, "pvperf");
 }
 
 /* Waits for handlers that run. */

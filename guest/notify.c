@@ -15,20 +15,20 @@
 #include "notify.h"
 
 /* kexec comes through here, too. */
-static int pvperf_notify_reboot(struct notifier_block *nb, unsigned long action,
-				void *data)
+static int on_reboot(struct notifier_block *nb, unsigned long action,
+		     void *data)
 {
 	pvperf_cpu_suspend();
 	pvperf_call_reset();
 	return NOTIFY_DONE;
 }
 
-static struct notifier_block pvperf_notify_reboots = {
-	.notifier_call = pvperf_notify_reboot,
+static struct notifier_block reboot_nb = {
+	.notifier_call = on_reboot,
 };
 
-static int pvperf_notify_pm(struct notifier_block *nb, unsigned long action,
-			    void *data)
+static int on_pm(struct notifier_block *nb, unsigned long action,
+		 void *data)
 {
 	switch (action) {
 	case PM_SUSPEND_PREPARE:
@@ -45,55 +45,55 @@ static int pvperf_notify_pm(struct notifier_block *nb, unsigned long action,
 	return NOTIFY_DONE;
 }
 
-static struct notifier_block pvperf_notify_pms = {
-	.notifier_call = pvperf_notify_pm,
+static struct notifier_block pm_nb = {
+	.notifier_call = on_pm,
 };
 
 /* Any context; the other CPUs may be stopped or not. */
-static int pvperf_notify_panic(struct notifier_block *nb, unsigned long action,
-			       void *data)
+static int on_panic(struct notifier_block *nb, unsigned long action,
+		    void *data)
 {
 	pvperf_call_reset();
 	return NOTIFY_DONE;
 }
 
-static struct notifier_block pvperf_notify_panics = {
-	.notifier_call = pvperf_notify_panic,
+static struct notifier_block panic_nb = {
+	.notifier_call = on_panic,
 };
 
 /* A crash kernel starts before the notifiers of panic, unless told otherwise. */
-static int pvperf_notify_crash(struct kprobe *kp, struct pt_regs *regs)
+static int on_crash(struct kprobe *kp, struct pt_regs *regs)
 {
 	pvperf_call_reset();
 	return 0;
 }
 
-static struct kprobe pvperf_notify_crashes = {
+static struct kprobe crash_probe = {
 	.symbol_name = "native_machine_crash_shutdown",
-	.pre_handler = pvperf_notify_crash,
+	.pre_handler = on_crash,
 };
 
-static bool pvperf_notify_crash_known;
+static bool crash_probed;
 
 int pvperf_notify_init(void)
 {
-	int err = register_pm_notifier(&pvperf_notify_pms);
+	int err = register_pm_notifier(&pm_nb);
 
 	if (err)
 		return err;
-	register_reboot_notifier(&pvperf_notify_reboots);
-	atomic_notifier_chain_register(&panic_notifier_list, &pvperf_notify_panics);
+	register_reboot_notifier(&reboot_nb);
+	atomic_notifier_chain_register(&panic_notifier_list, &panic_nb);
 	/* A kernel without kexec has no such function, and no need of it. */
-	pvperf_notify_crash_known = !register_kprobe(&pvperf_notify_crashes);
+	crash_probed = !register_kprobe(&crash_probe);
 	return 0;
 }
 
 void pvperf_notify_exit(void)
 {
-	if (pvperf_notify_crash_known)
-		unregister_kprobe(&pvperf_notify_crashes);
+	if (crash_probed)
+		unregister_kprobe(&crash_probe);
 	atomic_notifier_chain_unregister(&panic_notifier_list,
-					 &pvperf_notify_panics);
-	unregister_reboot_notifier(&pvperf_notify_reboots);
-	unregister_pm_notifier(&pvperf_notify_pms);
+					 &panic_nb);
+	unregister_reboot_notifier(&reboot_nb);
+	unregister_pm_notifier(&pm_nb);
 }

@@ -71,7 +71,7 @@ bool pvperf_period_overdue(struct perf_event *event, const struct pvperf_slot *s
  * come. But a period far too long for a rare event would never be corrected;
  * the first one is no more than a guess.
  */
-void pvperf_period_listen(struct pvperf_cpu *cpu, struct perf_event *event)
+void pvperf_period_refresh(struct pvperf_cpu *cpu, struct perf_event *event)
 {
 	struct pvperf_event *p = pvperf_event_of(event);
 	u64 now = local_clock();
@@ -79,34 +79,34 @@ void pvperf_period_listen(struct pvperf_cpu *cpu, struct perf_event *event)
 				  NSEC_PER_MSEC;
 
 	lockdep_assert_irqs_disabled();
-	if (!p->slot->on || now - p->heard < patience)
+	if (!p->slot->on || now - p->count_fresh_at < patience)
 		return;
 	if (pvperf_call_read_nmi(pvperf_cpu_id(cpu, p->slot)) < 0)
 		pvperf_link_forget(cpu);
 	else
-		pvperf_event_heard(p, true);
+		pvperf_event_mark_fresh(p, true);
 }
 
 /*
  * What the event counts in a tick, by what it has counted since the last look; 0 if
  * that doesn't say. @p->tuned turns true with the first number.
  */
-static u64 pvperf_period_tick(struct perf_event *event, struct pvperf_event *p,
-			      const struct guest_perf_event *ev)
+static u64 count_in_tick(struct perf_event *event, struct pvperf_event *p,
+			 const struct guest_perf_event *ev)
 {
 	u64 count = local64_read(&event->hw.prev_count);
-	u64 counted = count - p->paced, time = p->heard - p->paced_at;
+	u64 counted = count - p->paced_count, time = p->count_fresh_at - p->paced_at;
 	u64 running = READ_ONCE(ev->time_running);
 
 	if (!counted)
 		return 0;
 	/* Without what the host had no counter for. An overflow doesn't tell. */
-	if (p->synced) {
+	if (p->times_fresh) {
 		time = min(time, running - p->paced_running);
 		p->paced_running = running;
 	}
-	p->paced = count;
-	p->paced_at = p->heard;
+	p->paced_count = count;
+	p->paced_at = p->count_fresh_at;
 	if (counted >= PVPERF_COUNTED_MAX || time < NSEC_PER_USEC)
 		return 0;
 	if (!p->tuned)
@@ -125,5 +125,5 @@ static u64 pvperf_period_tick(struct perf_event *event, struct pvperf_event *p,
 void pvperf_period_pace(struct perf_event *event, const struct guest_perf_event *ev)
 {
 	lockdep_assert_irqs_disabled();
-	pvperf_core_show_tick(event, pvperf_period_tick(event, pvperf_event_of(event), ev));
+	pvperf_core_show_tick(event, count_in_tick(event, pvperf_event_of(event), ev));
 }

@@ -22,7 +22,7 @@ u64 pvperf_period_arm(struct pvperf_cpu *cpu, struct pvperf_slot *slot);
 bool pvperf_period_overdue(struct perf_event *event, const struct pvperf_slot *slot);
 
 /* Of an event with a frequency, not in NMI: around the folding of its count. */
-void pvperf_period_listen(struct pvperf_cpu *cpu, struct perf_event *event);
+void pvperf_period_refresh(struct pvperf_cpu *cpu, struct perf_event *event);
 void pvperf_period_pace(struct perf_event *event, const struct guest_perf_event *ev);
 
 #endif /* _PVPERF_GUEST_PERIOD_H */

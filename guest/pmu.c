@@ -28,17 +28,17 @@
 #include "trial.h"
 #include "watch.h"
 
-static struct pmu *pvperf_pmu_cpu;	/* NULL: the guest has its own */
-static struct pmu *pvperf_pmu_own;
+static struct pmu *cpu_pmu;	/* NULL: the guest has its own */
+static struct pmu *own_pmu;
 
 /* --------------------------------------------- perf core's calls, IRQs off */
 
-static void pvperf_pmu_disable(struct pmu *pmu)
+static void bracket_begin(struct pmu *pmu)
 {
 	pvperf_cpu_this()->txn.depth++;
 }
 
-static void pvperf_pmu_enable(struct pmu *pmu)
+static void bracket_end(struct pmu *pmu)
 {
 	struct pvperf_cpu *cpu = pvperf_cpu_this();
 
@@ -47,7 +47,7 @@ static void pvperf_pmu_enable(struct pmu *pmu)
 }
 
 /* Groups are scheduled in a bracket, and read in one go. */
-static void pvperf_pmu_start_txn(struct pmu *pmu, unsigned int flags)
+static void txn_start(struct pmu *pmu, unsigned int flags)
 {
 	struct pvperf_cpu *cpu = pvperf_cpu_this();
 
@@ -55,40 +55,40 @@ static void pvperf_pmu_start_txn(struct pmu *pmu, unsigned int flags)
 	cpu->txn.slots = 0;
 	cpu->txn.pinned = false;
 	if (flags & PERF_PMU_TXN_ADD)
-		pvperf_pmu_disable(pmu);
+		bracket_begin(pmu);
 }
 
-static unsigned int pvperf_pmu_end_txn(struct pmu *pmu)
+static unsigned int txn_end(struct pmu *pmu)
 {
 	struct pvperf_cpu *cpu = pvperf_cpu_this();
 	unsigned int flags = cpu->txn.flags;
 
 	cpu->txn.flags = 0;
 	if (flags & PERF_PMU_TXN_ADD)
-		pvperf_pmu_enable(pmu);
+		bracket_end(pmu);
 	return flags;
 }
 
 /* If it fails, core takes the group out again, and then cancels. */
-static int pvperf_pmu_commit_txn(struct pmu *pmu)
+static int txn_commit(struct pmu *pmu)
 {
 	struct pvperf_cpu *cpu = pvperf_cpu_this();
 
 	if ((cpu->txn.flags & PERF_PMU_TXN_ADD) && cpu->txn.pinned && !pvperf_event_commit(cpu))
 		return -EAGAIN;
-	if (pvperf_pmu_end_txn(pmu) & PERF_PMU_TXN_READ)
-		pvperf_read_all(pvperf_cpu_this());
+	if (txn_end(pmu) & PERF_PMU_TXN_READ)
+		pvperf_read_deferred(pvperf_cpu_this());
 	return 0;
 }
 
-static void pvperf_pmu_cancel_txn(struct pmu *pmu)
+static void txn_cancel(struct pmu *pmu)
 {
-	pvperf_pmu_end_txn(pmu);
+	txn_end(pmu);
 }
 
 /* ------------------------------------------------------ what events there are */
 
-static int pvperf_pmu_key_hardware(u64 config, struct pvperf_key *key)
+static int key_hardware(u64 config, struct pvperf_key *key)
 {
 	if (config >= PERF_COUNT_HW_MAX)
 		return -EINVAL;
@@ -96,7 +96,7 @@ static int pvperf_pmu_key_hardware(u64 config, struct pvperf_key *key)
 	return 0;
 }
 
-static int pvperf_pmu_key_cache(u64 config, struct pvperf_key *key)
+static int key_cache(u64 config, struct pvperf_key *key)
 {
 	if ((config & 0xff) >= PERF_COUNT_HW_CACHE_MAX ||
 	    (config >> 8 & 0xff) >= PERF_COUNT_HW_CACHE_OP_MAX ||
@@ -106,7 +106,7 @@ static int pvperf_pmu_key_cache(u64 config, struct pvperf_key *key)
 	return 0;
 }
 
-static enum pvperf_raw_maker pvperf_pmu_maker(void)
+static enum pvperf_raw_maker raw_maker(void)
 {
 	switch (boot_cpu_data.x86_vendor) {
 	case X86_VENDOR_AMD:
@@ -119,9 +119,9 @@ static enum pvperf_raw_maker pvperf_pmu_maker(void)
 	return PVPERF_RAW_OTHER;
 }
 
-static int pvperf_pmu_key_raw(u64 config, u64 config1, struct pvperf_key *key)
+static int key_raw(u64 config, u64 config1, struct pvperf_key *key)
 {
-	enum pvperf_raw_maker maker = pvperf_pmu_maker();
+	enum pvperf_raw_maker maker = raw_maker();
 
 	if (!(pvperf_caps.features & KVM_PERF_FEATURE_RAW))
 		return pvperf_refuse_raw(config);
@@ -133,7 +133,7 @@ static int pvperf_pmu_key_raw(u64 config, u64 config1, struct pvperf_key *key)
 }
 
 /* They concern the vCPU's thread, which is in no mode of the guest's. */
-static int pvperf_pmu_key_software(u64 config, struct pvperf_key *key)
+static int key_software(u64 config, struct pvperf_key *key)
 {
 	if (!(pvperf_caps.features & KVM_PERF_FEATURE_HOST_SW))
 		return -ENOENT;
@@ -143,8 +143,8 @@ static int pvperf_pmu_key_software(u64 config, struct pvperf_key *key)
 }
 
 /* An event of our own config. */
-static int pvperf_pmu_key_config(const struct perf_event_attr *attr,
-				 struct pvperf_key *key)
+static int key_config(const struct perf_event_attr *attr,
+		      struct pvperf_key *key)
 {
 	unsigned int pv = FIELD_GET(PVPERF_CONFIG_PV, attr->config);
 
@@ -153,18 +153,18 @@ static int pvperf_pmu_key_config(const struct perf_event_attr *attr,
 		return -EINVAL;
 	switch (pv) {
 	case PVPERF_PV_RAW:
-		return pvperf_pmu_key_raw(key->config, attr->config1, key);
+		return key_raw(key->config, attr->config1, key);
 	case PVPERF_PV_HARDWARE:
-		return pvperf_pmu_key_hardware(key->config, key);
+		return key_hardware(key->config, key);
 	case PVPERF_PV_SOFTWARE:
-		return pvperf_pmu_key_software(key->config, key);
+		return key_software(key->config, key);
 	case PVPERF_PV_CACHE:
-		return pvperf_pmu_key_cache(key->config, key);
+		return key_cache(key->config, key);
 	}
 	return -EINVAL;
 }
 
-static int pvperf_pmu_key(const struct perf_event *event, struct pvperf_key *key)
+static int key_of(const struct perf_event *event, struct pvperf_key *key)
 {
 	const struct perf_event_attr *attr = &event->attr;
 	bool is_cpu = event->pmu->type == PERF_TYPE_RAW;
@@ -176,22 +176,22 @@ static int pvperf_pmu_key(const struct perf_event *event, struct pvperf_key *key
 		.sampling = attr->sample_period,
 	};
 	if (is_cpu && attr->type == PERF_TYPE_HARDWARE)
-		return pvperf_pmu_key_hardware(attr->config, key);
+		return key_hardware(attr->config, key);
 	if (is_cpu && attr->type == PERF_TYPE_HW_CACHE)
-		return pvperf_pmu_key_cache(attr->config, key);
+		return key_cache(attr->config, key);
 	return attr->type == event->pmu->type ?
-	       pvperf_pmu_key_config(attr, key) : -ENOENT;
+	       key_config(attr, key) : -ENOENT;
 }
 
 /* --------------------------------------------------------- opening an event */
 
-static bool pvperf_pmu_is_hardware(const struct perf_event *event)
+static bool is_our_hardware(const struct perf_event *event)
 {
 	return pvperf_event_is(event) && pvperf_event_of(event)->hardware;
 }
 
 /* A group that can never be on at once would wait for ever. */
-static int pvperf_pmu_check_group(struct perf_event *event)
+static int check_group(struct perf_event *event)
 {
 	struct perf_event *leader = event->group_leader, *sibling;
 	int n = 1;
@@ -199,13 +199,13 @@ static int pvperf_pmu_check_group(struct perf_event *event)
 	if (leader == event || !pvperf_core_rotates(event) ||
 	    !pvperf_caps.counters)
 		return 0;
-	n += pvperf_pmu_is_hardware(leader);
+	n += is_our_hardware(leader);
 	for_each_sibling_event(sibling, leader)
-		n += pvperf_pmu_is_hardware(sibling);
+		n += is_our_hardware(sibling);
 	return n <= pvperf_caps.counters ? 0 : pvperf_refuse_group(n);
 }
 
-static int pvperf_pmu_check_period(struct perf_event *event, u64 period)
+static int check_period(struct perf_event *event, u64 period)
 {
 	return event->attr.freq || period >= pvperf_period_min(event) ?
 	       0 : pvperf_refuse_period(period);
@@ -218,7 +218,7 @@ static int pvperf_pmu_check_period(struct perf_event *event, u64 period)
  */
 #define PVPERF_PMU_FIRST	8	/* times as often */
 
-static void pvperf_pmu_first_period(struct perf_event *event)
+static void first_period(struct perf_event *event)
 {
 	if (pvperf_event_is_freq(event))
 		event->hw.sample_period =
@@ -229,7 +229,7 @@ static void pvperf_pmu_first_period(struct perf_event *event)
 }
 
 /* The answers that bare metal has, too; what may change later is no reason. */
-static int pvperf_pmu_try(const struct pvperf_key *key, int *slot)
+static int try_key(const struct pvperf_key *key, int *slot)
 {
 	switch (pvperf_trial_open(key, slot)) {
 	case -KVM_ENOENT:
@@ -243,44 +243,44 @@ static int pvperf_pmu_try(const struct pvperf_key *key, int *slot)
 	return 0;
 }
 
-static int pvperf_pmu_check(struct perf_event *event)
+static int check_event(struct perf_event *event)
 {
 	if (event->attr.precise_ip)
 		return pvperf_refuse_precise();
 	return has_branch_stack(event) ? pvperf_refuse_branches() : 0;
 }
 
-static int pvperf_pmu_setup(struct perf_event *event, struct pvperf_event *p)
+static int setup_event(struct perf_event *event, struct pvperf_event *p)
 {
 	int err;
 
 	/* There are no guests of this guest. */
-	p->nowhere = event->attr.exclude_host;
-	p->hardware = p->key.type != KVM_PERF_TYPE_SOFTWARE && !p->nowhere;
+	p->nested_only = event->attr.exclude_host;
+	p->hardware = p->key.type != KVM_PERF_TYPE_SOFTWARE && !p->nested_only;
 	p->tuned = event->parent;
-	err = p->hardware ? pvperf_pmu_check_group(event) : 0;
+	err = p->hardware ? check_group(event) : 0;
 	if (!err && is_sampling_event(event))
-		err = pvperf_pmu_check_period(event, event->attr.sample_period);
+		err = check_period(event, event->attr.sample_period);
 	if (err)
 		return err;
 	/* What a parent has need not be asked for at each fork. */
-	return event->parent || p->nowhere ? 0 : pvperf_pmu_try(&p->key, &p->last);
+	return event->parent || p->nested_only ? 0 : try_key(&p->key, &p->last);
 }
 
-static void pvperf_pmu_destroy(struct perf_event *event)
+static void destroy_event(struct perf_event *event)
 {
 	pvperf_watch_put();
 	/* A flush may look at it still, with IRQs off. */
 	kfree_rcu(pvperf_event_of(event), rcu);
 }
 
-static int pvperf_pmu_event_init(struct perf_event *event)
+static int init_event(struct perf_event *event)
 {
 	struct pvperf_event *p;
 	struct pvperf_key key;
 	int err;
 
-	err = pvperf_pmu_key(event, &key) ?: pvperf_pmu_check(event);
+	err = key_of(event, &key) ?: check_event(event);
 	if (err)
 		return err;
 	p = kzalloc(sizeof(*p), GFP_KERNEL);
@@ -288,39 +288,39 @@ static int pvperf_pmu_event_init(struct perf_event *event)
 		return -ENOMEM;
 	p->key = key;
 	event->pmu_private = p;
-	err = pvperf_pmu_setup(event, p);
+	err = setup_event(event, p);
 	if (err) {
 		event->pmu_private = NULL;
 		kfree(p);
 		return err;
 	}
 	if (is_sampling_event(event))
-		pvperf_pmu_first_period(event);
-	event->destroy = pvperf_pmu_destroy;
+		first_period(event);
+	event->destroy = destroy_event;
 	pvperf_watch_get();
 	return 0;
 }
 
 /* ------------------------------------------------------------- registration */
 
-static struct pmu pvperf_pmu_like = {
+static struct pmu pmu_template = {
 	.module		= THIS_MODULE,
 	.task_ctx_nr	= perf_hw_context,
-	.pmu_enable	= pvperf_pmu_enable,
-	.pmu_disable	= pvperf_pmu_disable,
-	.event_init	= pvperf_pmu_event_init,
+	.pmu_enable	= bracket_end,
+	.pmu_disable	= bracket_begin,
+	.event_init	= init_event,
 	.add		= pvperf_event_add,
 	.del		= pvperf_event_del,
 	.start		= pvperf_event_start,
 	.stop		= pvperf_event_stop,
-	.read		= pvperf_read,
-	.start_txn	= pvperf_pmu_start_txn,
-	.commit_txn	= pvperf_pmu_commit_txn,
-	.cancel_txn	= pvperf_pmu_cancel_txn,
-	.check_period	= pvperf_pmu_check_period,
+	.read		= pvperf_read_event,
+	.start_txn	= txn_start,
+	.commit_txn	= txn_commit,
+	.cancel_txn	= txn_cancel,
+	.check_period	= check_period,
 };
 
-static bool pvperf_pmu_guest_has_one(void)
+static bool guest_has_pmu(void)
 {
 	struct perf_event_attr attr = {
 		.type		= PERF_TYPE_HARDWARE,
@@ -337,13 +337,13 @@ static bool pvperf_pmu_guest_has_one(void)
 	return PTR_ERR(event) != -ENOENT;
 }
 
-static int pvperf_pmu_register(struct pmu **pmu, const char *name, int type,
-			       const struct attribute_group **groups)
+static int register_pmu(struct pmu **pmu, const char *name, int type,
+			const struct attribute_group **groups)
 {
 	struct pmu *registered;
 
-	pvperf_pmu_like.attr_groups = groups;
-	registered = pvperf_compat_pmu_register(&pvperf_pmu_like, name, type);
+	pmu_template.attr_groups = groups;
+	registered = pvperf_compat_pmu_register(&pmu_template, name, type);
 	if (IS_ERR(registered))
 		return PTR_ERR(registered);
 	*pmu = registered;
@@ -355,28 +355,28 @@ int pvperf_pmu_init(void)
 	int err;
 
 	if (!(pvperf_caps.features & KVM_PERF_FEATURE_SAMPLING))
-		pvperf_pmu_like.capabilities = PERF_PMU_CAP_NO_INTERRUPT;
+		pmu_template.capabilities = PERF_PMU_CAP_NO_INTERRUPT;
 	pvperf_sysfs_init();
 	/* Closes what that has opened. */
 	pvperf_watch_once();
-	if (!pvperf_pmu_guest_has_one()) {
-		err = pvperf_pmu_register(&pvperf_pmu_cpu, "cpu", PERF_TYPE_RAW,
-					  pvperf_sysfs_cpu);
+	if (!guest_has_pmu()) {
+		err = register_pmu(&cpu_pmu, "cpu", PERF_TYPE_RAW,
+				   pvperf_sysfs_cpu);
 		if (err)
 			return err;
 		/* So its events may be in groups with those of "cpu". */
-		pvperf_pmu_like.task_ctx_nr = perf_sw_context;
+		pmu_template.task_ctx_nr = perf_sw_context;
 	}
-	err = pvperf_pmu_register(&pvperf_pmu_own, "pvperf", -1,
-				  pvperf_sysfs_pvperf);
-	if (err && pvperf_pmu_cpu)
-		pvperf_compat_pmu_unregister(pvperf_pmu_cpu);
+	err = register_pmu(&own_pmu, "pvperf", -1,
+			   pvperf_sysfs_pvperf);
+	if (err && cpu_pmu)
+		pvperf_compat_pmu_unregister(cpu_pmu);
 	return err;
 }
 
 void pvperf_pmu_exit(void)
 {
-	pvperf_compat_pmu_unregister(pvperf_pmu_own);
-	if (pvperf_pmu_cpu)
-		pvperf_compat_pmu_unregister(pvperf_pmu_cpu);
+	pvperf_compat_pmu_unregister(own_pmu);
+	if (cpu_pmu)
+		pvperf_compat_pmu_unregister(cpu_pmu);
 }

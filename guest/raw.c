@@ -12,7 +12,7 @@
 #define PVPERF_RAW_EQUAL	(0x10ULL << 32)	/* of cmask, and a second unit mask: */
 #define PVPERF_RAW_UMASK2	(0xffULL << 40)	/* Intel's since PerfMon version 6 */
 
-static const __u64 pvperf_raw_takes[] = {
+static const __u64 taken_bits[] = {
 	[PVPERF_RAW_OTHER]	= PVPERF_RAW_SELECT,
 	[PVPERF_RAW_AMD]	= PVPERF_RAW_SELECT | PVPERF_RAW_SELECT_AMD,
 	[PVPERF_RAW_INTEL]	= PVPERF_RAW_SELECT | PVPERF_RAW_ANY_THREAD |
@@ -26,14 +26,14 @@ static const __u64 pvperf_raw_takes[] = {
  * Unit mask and select of Intel's events that have a second register: responses off
  * the core, latency of loads, front end, and the like. Each is so on some models.
  */
-static const __u16 pvperf_raw_config1[] = {
+static const __u16 config1_codes[] = {
 	0x0127, 0x0227, 0x012a, 0x012b, 0x01b7, 0x02b7, 0x01bb, 0x01c6, 0x02c6,
 	0x03c6, 0x04c2, 0x01cd, 0x02cd, 0x100b, 0x40ad, 0x05d0,
 };
 
 __u64 pvperf_raw_config(enum pvperf_raw_maker maker, __u64 config)
 {
-	return config & pvperf_raw_takes[maker];
+	return config & taken_bits[maker];
 }
 
 int pvperf_raw_wants_config1(enum pvperf_raw_maker maker, __u64 config)
@@ -42,8 +42,8 @@ int pvperf_raw_wants_config1(enum pvperf_raw_maker maker, __u64 config)
 
 	if (maker != PVPERF_RAW_INTEL && maker != PVPERF_RAW_INTEL_TSX)
 		return 0;
-	for (i = 0; i < sizeof(pvperf_raw_config1) / sizeof(*pvperf_raw_config1); i++)
-		if (pvperf_raw_config1[i] == (config & 0xffff))
+	for (i = 0; i < sizeof(config1_codes) / sizeof(*config1_codes); i++)
+		if (config1_codes[i] == (config & 0xffff))
 			return 1;
 	return 0;
 }

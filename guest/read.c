@@ -17,7 +17,7 @@
 #include "time.h"
 
 /* May hit a flush; the batch is not to be touched, nor the times. */
-static void pvperf_read_nmi(struct pvperf_cpu *cpu, struct perf_event *event)
+static void read_nmi(struct pvperf_cpu *cpu, struct perf_event *event)
 {
 	struct pvperf_slot *slot = pvperf_event_of(event)->slot;
 
@@ -28,7 +28,7 @@ static void pvperf_read_nmi(struct pvperf_cpu *cpu, struct perf_event *event)
 }
 
 /* For a reader: the times, after the counts. */
-static void pvperf_read_account(struct pvperf_cpu *cpu, unsigned long slots)
+static void book_times(struct pvperf_cpu *cpu, unsigned long slots)
 {
 	struct perf_event *event;
 	int s;
@@ -46,13 +46,13 @@ static void pvperf_read_account(struct pvperf_cpu *cpu, unsigned long slots)
 			pvperf_time_take_lost(cpu->slot[s].event);
 }
 
-void pvperf_read_all(struct pvperf_cpu *cpu)
+void pvperf_read_deferred(struct pvperf_cpu *cpu)
 {
 	unsigned long reading = cpu->set.reading;
 
 	lockdep_assert_irqs_disabled();
 	pvperf_batch_flush(cpu);
-	pvperf_read_account(cpu, reading);
+	book_times(cpu, reading);
 }
 
 /*
@@ -62,8 +62,8 @@ void pvperf_read_all(struct pvperf_cpu *cpu)
  */
 #define PVPERF_READ_TOGETHER	(50 * NSEC_PER_USEC)
 
-static unsigned long pvperf_read_others(struct pvperf_cpu *cpu,
-					const struct perf_event *event)
+static unsigned long others_of(struct pvperf_cpu *cpu,
+			       const struct perf_event *event)
 {
 	unsigned long others = cpu->read.together;
 	const struct perf_event *other;
@@ -77,8 +77,8 @@ static unsigned long pvperf_read_others(struct pvperf_cpu *cpu,
 	return others;
 }
 
-static void pvperf_read_cpu(struct pvperf_cpu *cpu, struct perf_event *event,
-			    int s)
+static void read_cpu_event(struct pvperf_cpu *cpu, struct perf_event *event,
+			   int s)
 {
 	bool soon = local_clock() - cpu->read.fresh_at < PVPERF_READ_TOGETHER;
 
@@ -86,7 +86,7 @@ static void pvperf_read_cpu(struct pvperf_cpu *cpu, struct perf_event *event,
 		if (!soon) {
 			/* What nobody came for the last time need not come again. */
 			cpu->read.together &= ~cpu->read.fresh;
-			cpu->read.fresh = pvperf_read_others(cpu, event);
+			cpu->read.fresh = others_of(cpu, event);
 			cpu->set.reading |= cpu->read.fresh;
 		}
 		__set_bit(s, &cpu->read.together);
@@ -95,10 +95,10 @@ static void pvperf_read_cpu(struct pvperf_cpu *cpu, struct perf_event *event,
 		if (!soon)
 			cpu->read.fresh_at = cpu->batch.now;
 	}
-	pvperf_read_account(cpu, BIT(s));
+	book_times(cpu, BIT(s));
 }
 
-void pvperf_read(struct perf_event *event)
+void pvperf_read_event(struct perf_event *event)
 {
 	struct pvperf_slot *slot = pvperf_event_of(event)->slot;
 	struct pvperf_cpu *cpu = pvperf_cpu_this();
@@ -107,14 +107,14 @@ void pvperf_read(struct perf_event *event)
 	if (!slot)
 		return;
 	if (in_nmi() || cpu->batch.busy) {
-		pvperf_read_nmi(cpu, event);
+		read_nmi(cpu, event);
 		return;
 	}
 	if (pvperf_core_is_cpu_event(event) && !(cpu->txn.flags & PERF_PMU_TXN_READ)) {
-		pvperf_read_cpu(cpu, event, slot - cpu->slot);
+		read_cpu_event(cpu, event, slot - cpu->slot);
 		return;
 	}
 	__set_bit(slot - cpu->slot, &cpu->set.reading);
 	if (!(cpu->txn.flags & PERF_PMU_TXN_READ))
-		pvperf_read_all(cpu);
+		pvperf_read_deferred(cpu);
 }

@@ -7,8 +7,8 @@ struct pvperf_cpu;
 
 /* Both with IRQs off, on the event's CPU; the first from an NMI, too. */
 
-void pvperf_read(struct perf_event *event);
-/* All that pvperf_read() has put off until the transaction's end. */
-void pvperf_read_all(struct pvperf_cpu *cpu);
+void pvperf_read_event(struct perf_event *event);
+/* All that pvperf_read_event() has put off until the transaction's end. */
+void pvperf_read_deferred(struct pvperf_cpu *cpu);
 
 #endif /* _PVPERF_GUEST_READ_H */

@@ -15,7 +15,7 @@
 #define PVPERF_REFUSE_EVERY	(60 * HZ)
 
 /* Nobody is told how many lines were left out: those of programs that try again. */
-#define pvperf_refuse(err, fmt, ...) ({						\
+#define refuse(err, fmt, ...) ({						\
 	static struct ratelimit_state _rs =					\
 		RATELIMIT_STATE_INIT_FLAGS(_rs, PVPERF_REFUSE_EVERY, 1,		\
 					   RATELIMIT_MSG_ON_RELEASE);		\
@@ -26,40 +26,40 @@
 
 int pvperf_refuse_precise(void)
 {
-	return pvperf_refuse(-EOPNOTSUPP, "precise samples (:p): a sample is made by an NMI, which comes some instructions late; leave :p out");
+	return refuse(-EOPNOTSUPP, "precise samples (:p): a sample is made by an NMI, which comes some instructions late; leave :p out");
 }
 
 int pvperf_refuse_branches(void)
 {
-	return pvperf_refuse(-EOPNOTSUPP, "branch stacks (perf record -b): the host gives none; for call chains use -g");
+	return refuse(-EOPNOTSUPP, "branch stacks (perf record -b): the host gives none; for call chains use -g");
 }
 
 int pvperf_refuse_period(u64 period)
 {
-	return pvperf_refuse(-EINVAL, "a sampling period of %llu: the host's shortest is %u; use -c %u or a frequency (-F)",
-			     period, pvperf_caps.min_period, pvperf_caps.min_period);
+	return refuse(-EINVAL, "a sampling period of %llu: the host's shortest is %u; use -c %u or a frequency (-F)",
+		      period, pvperf_caps.min_period, pvperf_caps.min_period);
 }
 
 int pvperf_refuse_group(int n)
 {
-	return pvperf_refuse(-EINVAL, "a group of %d hardware events: the host has %u counters; make the group smaller, or weak ({...}:W)",
-			     n, pvperf_caps.counters);
+	return refuse(-EINVAL, "a group of %d hardware events: the host has %u counters; make the group smaller, or weak ({...}:W)",
+		      n, pvperf_caps.counters);
 }
 
 int pvperf_refuse_config1(u64 config)
 {
-	return pvperf_refuse(-EOPNOTSUPP, "raw event 0x%llx with config1: the host is not told config1, and would count something else; count it on the host",
-			     config);
+	return refuse(-EOPNOTSUPP, "raw event 0x%llx with config1: the host is not told config1, and would count something else; count it on the host",
+		      config);
 }
 
 int pvperf_refuse_raw(u64 config)
 {
-	return pvperf_refuse(-ENOENT, "raw event 0x%llx: the host allows no raw events; use an event that perf list names, or load pvperf_host with raw=1",
-			     config);
+	return refuse(-ENOENT, "raw event 0x%llx: the host allows no raw events; use an event that perf list names, or load pvperf_host with raw=1",
+		      config);
 }
 
 int pvperf_refuse_raw_bits(u64 config)
 {
-	return pvperf_refuse(-EACCES, "raw event 0x%llx: the host allows select, umask, edge, inv and cmask only; leave the other bits out",
-			     config);
+	return refuse(-EACCES, "raw event 0x%llx: the host allows select, umask, edge, inv and cmask only; leave the other bits out",
+		      config);
 }

@@ -20,8 +20,8 @@
  * core would drop the sample without a word. It is of the user code that was
  * left.
  */
-static struct pt_regs *pvperf_sample_regs_nmi(const struct perf_event *event,
-					      struct pt_regs *regs)
+static struct pt_regs *regs_nmi(const struct perf_event *event,
+				struct pt_regs *regs)
 {
 	if (!event->attr.exclude_kernel || user_mode(regs) ||
 	    (current->flags & PF_KTHREAD) || !current->mm)
@@ -33,8 +33,8 @@ static struct pt_regs *pvperf_sample_regs_nmi(const struct perf_event *event,
  * The period that a sample stands for. Where the host has made periods longer
  * and samples say what theirs was, it's as with a frequency.
  */
-static u64 pvperf_sample_period_nmi(const struct perf_event *event, u64 since,
-				    u32 n, bool stretched)
+static u64 period_nmi(const struct perf_event *event, u64 since,
+		      u32 n, bool stretched)
 {
 	if (pvperf_event_is_freq(event) ||
 	    (stretched && pvperf_event_tells_period(event)))
@@ -46,15 +46,15 @@ static u64 pvperf_sample_period_nmi(const struct perf_event *event, u64 since,
  * Stopped in a bracket, or leaving, an event counts still, and its overflow is
  * one as any other. But one that has left has no SIGTRAP to send, for core.
  */
-static bool pvperf_sample_wanted_nmi(const struct pvperf_slot *slot,
-				     const struct perf_event *event)
+static bool wanted_nmi(const struct pvperf_slot *slot,
+		       const struct perf_event *event)
 {
 	return !slot->halted && (event == slot->event || !event->attr.sigtrap);
 }
 
 /* Returns what core does: not 0 if there are to be no more for now. */
-static int pvperf_sample_write_nmi(struct perf_event *event, u64 period,
-				   struct pt_regs *regs)
+static int write_nmi(struct perf_event *event, u64 period,
+		     struct pt_regs *regs)
 {
 	struct perf_sample_data data;
 
@@ -70,23 +70,23 @@ static int pvperf_sample_write_nmi(struct perf_event *event, u64 period,
  * until that tick, as core would have it; only what is too much for core itself
  * is halted.
  */
-static int pvperf_sample_throttled_nmi(struct pvperf_cpu *cpu,
-				       struct perf_event *event, u64 period,
-				       struct pt_regs *regs)
+static int write_throttled_nmi(struct pvperf_cpu *cpu,
+			       struct perf_event *event, u64 period,
+			       struct pt_regs *regs)
 {
 	struct pvperf_event *p = pvperf_event_of(event);
 	int halt;
 
 	if (!pvperf_core_is_throttled(event)) {
-		p->interrupts = pvperf_core_throttle_next(event);
+		p->tick_overflows = pvperf_core_throttle_next(event);
 		cpu->hiding_throttle = true;
-		pvperf_sample_write_nmi(event, period, regs);
+		write_nmi(event, period, regs);
 		cpu->hiding_throttle = false;
 		return 0;
 	}
-	pvperf_core_throttle_lift(event, p->interrupts);
-	halt = pvperf_sample_write_nmi(event, period, regs);
-	p->interrupts = pvperf_core_throttle_back(event);
+	pvperf_core_throttle_lift(event, p->tick_overflows);
+	halt = write_nmi(event, period, regs);
+	p->tick_overflows = pvperf_core_throttle_back(event);
 	return halt;
 }
 
@@ -96,11 +96,11 @@ static int pvperf_sample_throttled_nmi(struct pvperf_cpu *cpu,
  * the last is let do so, with all of their count; a stamp in the future makes
  * core skip that for the others. Returns how many were made.
  */
-static u32 pvperf_sample_all_nmi(struct pvperf_cpu *cpu, struct perf_event *event,
-				 u32 n, bool stretched, struct pt_regs *regs)
+static u32 write_all_nmi(struct pvperf_cpu *cpu, struct perf_event *event,
+			 u32 n, bool stretched, struct pt_regs *regs)
 {
 	u64 since = max_t(s64, local64_read(&pvperf_event_of(event)->since), 1);
-	u64 period = pvperf_sample_period_nmi(event, since, n, stretched);
+	u64 period = period_nmi(event, since, n, stretched);
 	u64 last = pvperf_event_is_freq(event) ? since : period;
 	u64 stamp = pvperf_core_overflow_stamp(event);
 	u32 made = 0;
@@ -113,8 +113,8 @@ static u32 pvperf_sample_all_nmi(struct pvperf_cpu *cpu, struct perf_event *even
 		else
 			pvperf_core_overflow_prepare(event, stamp, last);
 		halt = stretched ?
-		       pvperf_sample_throttled_nmi(cpu, event, period, regs) :
-		       pvperf_sample_write_nmi(event, period, regs);
+		       write_throttled_nmi(cpu, event, period, regs) :
+		       write_nmi(event, period, regs);
 	} while (made < n && !halt);
 	/* Core may have done this itself, or leave it to us. */
 	if (halt)
@@ -134,10 +134,10 @@ void pvperf_sample_nmi(struct pvperf_cpu *cpu, int s, struct pt_regs *regs)
 	if (!n || !event)
 		return;
 	pvperf_account_fold(event, ev);
-	pvperf_event_heard(pvperf_event_of(event), false);
-	if (pvperf_sample_wanted_nmi(slot, event))
-		made = pvperf_sample_all_nmi(cpu, event, n, stretched,
-					     pvperf_sample_regs_nmi(event, regs));
+	pvperf_event_mark_fresh(pvperf_event_of(event), false);
+	if (wanted_nmi(slot, event))
+		made = write_all_nmi(cpu, event, n, stretched,
+				     regs_nmi(event, regs));
 	pvperf_account_lose_samples(event, n - made);
 	if (stretched)
 		pvperf_account_lose_missed(event);

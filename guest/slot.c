@@ -11,7 +11,7 @@
 #include "slot.h"
 #include "state.h"
 
-static bool pvperf_slot_idle(const struct pvperf_slot *slot)
+static bool slot_idle(const struct pvperf_slot *slot)
 {
 	return !slot->event && !slot->leaving;
 }
@@ -20,13 +20,13 @@ static bool pvperf_slot_idle(const struct pvperf_slot *slot)
  * How well slot @s would do for @event; 0: not at all. Best is the one it has
  * just left in this bracket, as then there's nothing to tell the host.
  */
-static int pvperf_slot_fit(const struct pvperf_slot *slot,
-			   const struct pvperf_key *key,
-			   const struct perf_event *event)
+static int slot_fit(const struct pvperf_slot *slot,
+		    const struct pvperf_key *key,
+		    const struct perf_event *event)
 {
 	if (event && slot->leaving == event && !slot->event)
 		return 4;
-	if (!pvperf_slot_idle(slot))
+	if (!slot_idle(slot))
 		return 0;
 	if (!slot->open)
 		return 2;
@@ -40,10 +40,10 @@ int pvperf_slot_find(struct pvperf_cpu *cpu, const struct pvperf_key *key,
 
 	lockdep_assert_irqs_disabled();
 	/* Nearly always, and a search costs more than all the rest. */
-	if (last < pvperf_caps.events && pvperf_slot_fit(&cpu->slot[last], key, event) >= 3)
+	if (last < pvperf_caps.events && slot_fit(&cpu->slot[last], key, event) >= 3)
 		return last;
 	for (s = 0; s < pvperf_caps.events; s++) {
-		fit = pvperf_slot_fit(&cpu->slot[s], key, event);
+		fit = slot_fit(&cpu->slot[s], key, event);
 		if (fit > best_fit) {
 			best = s;
 			best_fit = fit;
@@ -57,7 +57,7 @@ void pvperf_slot_claim(struct pvperf_cpu *cpu, int s, const struct pvperf_key *k
 	struct pvperf_slot *slot = &cpu->slot[s];
 
 	lockdep_assert_irqs_disabled();
-	pvperf_cpu_slot_taken(cpu, s);
+	pvperf_slot_take(cpu, s);
 	if (slot->open && !pvperf_key_equal(&slot->key, key))
 		slot->close = true;
 	slot->key = *key;
@@ -71,15 +71,15 @@ void pvperf_slot_close_idle(struct pvperf_cpu *cpu)
 
 	lockdep_assert_irqs_disabled();
 	for (s = 0; s < PVPERF_SLOTS; s++) {
-		if (!cpu->slot[s].open || !pvperf_slot_idle(&cpu->slot[s]))
+		if (!cpu->slot[s].open || !slot_idle(&cpu->slot[s]))
 			continue;
 		cpu->slot[s].close = true;
 		set_bit(s, &cpu->set.dirty);
 	}
 }
 
-static unsigned long pvperf_slot_all(struct pvperf_cpu *cpu,
-				     bool (*match)(const struct pvperf_slot *slot))
+static unsigned long slots_that(struct pvperf_cpu *cpu,
+				bool (*match)(const struct pvperf_slot *slot))
 {
 	unsigned long slots = 0;
 	int s;
@@ -90,27 +90,27 @@ static unsigned long pvperf_slot_all(struct pvperf_cpu *cpu,
 	return slots;
 }
 
-static bool pvperf_slot_used(const struct pvperf_slot *slot)
+static bool slot_used(const struct pvperf_slot *slot)
 {
 	return READ_ONCE(slot->event);
 }
 
-static bool pvperf_slot_open(const struct pvperf_slot *slot)
+static bool slot_open(const struct pvperf_slot *slot)
 {
 	return READ_ONCE(slot->open);
 }
 
 unsigned long pvperf_slot_all_used(struct pvperf_cpu *cpu)
 {
-	return pvperf_slot_all(cpu, pvperf_slot_used);
+	return slots_that(cpu, slot_used);
 }
 
 unsigned long pvperf_slot_all_open(struct pvperf_cpu *cpu)
 {
-	return pvperf_slot_all(cpu, pvperf_slot_open);
+	return slots_that(cpu, slot_open);
 }
 
-void pvperf_slot_soil(struct pvperf_cpu *cpu)
+void pvperf_slot_mark_dirty(struct pvperf_cpu *cpu)
 {
 	unsigned long used = pvperf_slot_all_used(cpu);
 	int s;

@@ -34,7 +34,7 @@ void pvperf_slot_claim(struct pvperf_cpu *cpu, int s, const struct pvperf_key *k
 void pvperf_slot_close_idle(struct pvperf_cpu *cpu);
 
 /* All that is in a slot has to be opened. */
-void pvperf_slot_soil(struct pvperf_cpu *cpu);
+void pvperf_slot_mark_dirty(struct pvperf_cpu *cpu);
 
 /* Sets of slots: with an event; open at the host. Of another CPU, too: a guess then. */
 unsigned long pvperf_slot_all_used(struct pvperf_cpu *cpu);

@@ -63,7 +63,7 @@ enum pvperf_served {
 };
 
 /*
- * A perf_event's private part. NMIs touch .since, .heard and .synced, and read
+ * A perf_event's private part. NMIs touch .since, .count_fresh_at and .times_fresh, and read
  * the rest but the times.
  */
 struct pvperf_event {
@@ -71,14 +71,14 @@ struct pvperf_event {
 	struct pvperf_slot *slot;	/* while it is added */
 	int last;		/* number of the slot it had last, of any CPU's */
 	bool hardware;		/* needs a counter of the host's */
-	bool nowhere;		/* of a nested guest: always 0 */
+	bool nested_only;	/* of a nested guest: always 0 */
 	local64_t since;	/* counted since the last sample */
-	u64 heard;		/* when the count last was fresh; local_clock() */
-	bool synced;		/* ... and the times with it */
-	u64 paced;		/* the page's count that core has been told ... */
+	u64 count_fresh_at;	/* when the count last was fresh; local_clock() */
+	bool times_fresh;		/* ... and the times with it */
+	u64 paced_count;	/* the page's count that core has been told ... */
 	u64 paced_at;		/* ... when that was heard */
 	u64 paced_running;	/* ... and the host's time then */
-	u64 interrupts;		/* core's, while it believes to have throttled */
+	u64 tick_overflows;	/* core's, while it believes to have throttled */
 	bool tuned;		/* the period of a frequency is more than a guess */
 
 	u64 added;		/* core's time stamp when it came here */
@@ -195,7 +195,7 @@ static inline s32 pvperf_cpu_id(struct pvperf_cpu *cpu,
 }
 
 /* The host counts in @slot from now on, or doesn't. On this CPU, not in NMI. */
-static inline void pvperf_cpu_slot_turn(struct pvperf_cpu *cpu,
+static inline void pvperf_slot_set_on(struct pvperf_cpu *cpu,
 					struct pvperf_slot *slot, bool on)
 {
 	slot->on = on;
@@ -203,7 +203,7 @@ static inline void pvperf_cpu_slot_turn(struct pvperf_cpu *cpu,
 }
 
 /* Slot @s is somebody's from now on. On this CPU. */
-static inline void pvperf_cpu_slot_taken(struct pvperf_cpu *cpu, int s)
+static inline void pvperf_slot_take(struct pvperf_cpu *cpu, int s)
 {
 	const unsigned long others = ~BIT(s);
 
@@ -237,10 +237,10 @@ static inline bool pvperf_event_tells_period(const struct perf_event *event)
 }
 
 /* Any context. The page's count is fresh; @synced: and so are its times. */
-static inline void pvperf_event_heard(struct pvperf_event *p, bool synced)
+static inline void pvperf_event_mark_fresh(struct pvperf_event *p, bool synced)
 {
-	p->heard = local_clock();
-	p->synced = synced;
+	p->count_fresh_at = local_clock();
+	p->times_fresh = synced;
 }
 
 /* Should it count now? */

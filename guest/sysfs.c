@@ -19,7 +19,7 @@ PMU_FORMAT_ATTR(inv,	"config:23");
 PMU_FORMAT_ATTR(cmask,	"config:24-31");
 PMU_FORMAT_ATTR(pv,	"config:48-51");
 
-static struct attribute *pvperf_sysfs_formats[] = {
+static struct attribute *format_attrs[] = {
 	&format_attr_event.attr,
 	&format_attr_umask.attr,
 	&format_attr_edge.attr,
@@ -29,82 +29,82 @@ static struct attribute *pvperf_sysfs_formats[] = {
 	NULL,
 };
 
-static const struct attribute_group pvperf_sysfs_format = {
+static const struct attribute_group format_group = {
 	.name = "format",
-	.attrs = pvperf_sysfs_formats,
+	.attrs = format_attrs,
 };
 
 /* The generic events, in the order of PERF_COUNT_HW_*. */
-PMU_EVENT_ATTR_STRING(cycles,			pvperf_hw0a, "event=0x00,pv=0x1");
-PMU_EVENT_ATTR_STRING(cpu-cycles,		pvperf_hw0, "event=0x00,pv=0x1");
-PMU_EVENT_ATTR_STRING(instructions,		pvperf_hw1, "event=0x01,pv=0x1");
-PMU_EVENT_ATTR_STRING(cache-references,		pvperf_hw2, "event=0x02,pv=0x1");
-PMU_EVENT_ATTR_STRING(cache-misses,		pvperf_hw3, "event=0x03,pv=0x1");
-PMU_EVENT_ATTR_STRING(branch-instructions,	pvperf_hw4, "event=0x04,pv=0x1");
-PMU_EVENT_ATTR_STRING(branch-misses,		pvperf_hw5, "event=0x05,pv=0x1");
-PMU_EVENT_ATTR_STRING(bus-cycles,		pvperf_hw6, "event=0x06,pv=0x1");
-PMU_EVENT_ATTR_STRING(stalled-cycles-frontend,	pvperf_hw7, "event=0x07,pv=0x1");
-PMU_EVENT_ATTR_STRING(stalled-cycles-backend,	pvperf_hw8, "event=0x08,pv=0x1");
-PMU_EVENT_ATTR_STRING(ref-cycles,		pvperf_hw9, "event=0x09,pv=0x1");
+PMU_EVENT_ATTR_STRING(cycles,			attr_hw0a, "event=0x00,pv=0x1");
+PMU_EVENT_ATTR_STRING(cpu-cycles,		attr_hw0, "event=0x00,pv=0x1");
+PMU_EVENT_ATTR_STRING(instructions,		attr_hw1, "event=0x01,pv=0x1");
+PMU_EVENT_ATTR_STRING(cache-references,		attr_hw2, "event=0x02,pv=0x1");
+PMU_EVENT_ATTR_STRING(cache-misses,		attr_hw3, "event=0x03,pv=0x1");
+PMU_EVENT_ATTR_STRING(branch-instructions,	attr_hw4, "event=0x04,pv=0x1");
+PMU_EVENT_ATTR_STRING(branch-misses,		attr_hw5, "event=0x05,pv=0x1");
+PMU_EVENT_ATTR_STRING(bus-cycles,		attr_hw6, "event=0x06,pv=0x1");
+PMU_EVENT_ATTR_STRING(stalled-cycles-frontend,	attr_hw7, "event=0x07,pv=0x1");
+PMU_EVENT_ATTR_STRING(stalled-cycles-backend,	attr_hw8, "event=0x08,pv=0x1");
+PMU_EVENT_ATTR_STRING(ref-cycles,		attr_hw9, "event=0x09,pv=0x1");
 
 /* Of the host, about the vCPU's thread; PERF_COUNT_SW_*. */
-PMU_EVENT_ATTR_STRING(host-cpu-clock,		pvperf_sw0, "event=0x00,pv=0x2");
-PMU_EVENT_ATTR_STRING(host-cpu-clock.unit,	pvperf_sw0_unit, "ns");
-PMU_EVENT_ATTR_STRING(host-page-faults,		pvperf_sw2, "event=0x02,pv=0x2");
-PMU_EVENT_ATTR_STRING(host-context-switches,	pvperf_sw3, "event=0x03,pv=0x2");
-PMU_EVENT_ATTR_STRING(host-migrations,		pvperf_sw4, "event=0x04,pv=0x2");
+PMU_EVENT_ATTR_STRING(host-cpu-clock,		attr_sw0, "event=0x00,pv=0x2");
+PMU_EVENT_ATTR_STRING(host-cpu-clock.unit,	attr_sw0_unit, "ns");
+PMU_EVENT_ATTR_STRING(host-page-faults,		attr_sw2, "event=0x02,pv=0x2");
+PMU_EVENT_ATTR_STRING(host-context-switches,	attr_sw3, "event=0x03,pv=0x2");
+PMU_EVENT_ATTR_STRING(host-migrations,		attr_sw4, "event=0x04,pv=0x2");
 
 #define PVPERF_SYSFS_GENERIC	\
-	&pvperf_hw1.attr.attr,	\
-	&pvperf_hw2.attr.attr,	\
-	&pvperf_hw3.attr.attr,	\
-	&pvperf_hw4.attr.attr,	\
-	&pvperf_hw5.attr.attr,	\
-	&pvperf_hw6.attr.attr,	\
-	&pvperf_hw7.attr.attr,	\
-	&pvperf_hw8.attr.attr,	\
-	&pvperf_hw9.attr.attr
+	&attr_hw1.attr.attr,	\
+	&attr_hw2.attr.attr,	\
+	&attr_hw3.attr.attr,	\
+	&attr_hw4.attr.attr,	\
+	&attr_hw5.attr.attr,	\
+	&attr_hw6.attr.attr,	\
+	&attr_hw7.attr.attr,	\
+	&attr_hw8.attr.attr,	\
+	&attr_hw9.attr.attr
 
 /* As many as there are generic events go by the number of the event. */
-static struct attribute *pvperf_sysfs_cpu_attrs[] = {
-	&pvperf_hw0.attr.attr,
+static struct attribute *cpu_attrs[] = {
+	&attr_hw0.attr.attr,
 	PVPERF_SYSFS_GENERIC,
 	NULL,
 };
 
-static struct attribute *pvperf_sysfs_pvperf_attrs[] = {
-	&pvperf_hw0a.attr.attr,
+static struct attribute *pvperf_attrs[] = {
+	&attr_hw0a.attr.attr,
 	PVPERF_SYSFS_GENERIC,
-	&pvperf_sw0.attr.attr,
-	&pvperf_sw0_unit.attr.attr,
-	&pvperf_sw2.attr.attr,
-	&pvperf_sw3.attr.attr,
-	&pvperf_sw4.attr.attr,
+	&attr_sw0.attr.attr,
+	&attr_sw0_unit.attr.attr,
+	&attr_sw2.attr.attr,
+	&attr_sw3.attr.attr,
+	&attr_sw4.attr.attr,
 	NULL,
 };
 
-static unsigned long pvperf_sysfs_present;	/* generic events that the host has */
+static unsigned long present;	/* generic events that the host has */
 
-static umode_t pvperf_sysfs_visible(struct kobject *kobj, struct attribute *attr,
-				    int nr)
+static umode_t event_visible(struct kobject *kobj, struct attribute *attr,
+			     int nr)
 {
 	bool visible = nr < PERF_COUNT_HW_MAX ?
-		       pvperf_sysfs_present & BIT(nr) :
+		       present & BIT(nr) :
 		       pvperf_caps.features & KVM_PERF_FEATURE_HOST_SW;
 
 	return visible ? attr->mode : 0;
 }
 
-static const struct attribute_group pvperf_sysfs_cpu_events = {
+static const struct attribute_group cpu_events = {
 	.name = "events",
-	.attrs = pvperf_sysfs_cpu_attrs,
-	.is_visible = pvperf_sysfs_visible,
+	.attrs = cpu_attrs,
+	.is_visible = event_visible,
 };
 
-static const struct attribute_group pvperf_sysfs_pvperf_events = {
+static const struct attribute_group pvperf_events = {
 	.name = "events",
-	.attrs = pvperf_sysfs_pvperf_attrs,
-	.is_visible = pvperf_sysfs_visible,
+	.attrs = pvperf_attrs,
+	.is_visible = event_visible,
 };
 
 /* Lets perf know that there's no use in asking for :p, :pp, :ppp. */
@@ -130,29 +130,29 @@ static ssize_t min_period_show(struct device *dev, struct device_attribute *attr
 }
 static DEVICE_ATTR_RO(min_period);
 
-static struct attribute *pvperf_sysfs_caps_attrs[] = {
+static struct attribute *caps_attrs[] = {
 	&dev_attr_max_precise.attr,
 	&dev_attr_counters.attr,
 	&dev_attr_min_period.attr,
 	NULL,
 };
 
-static const struct attribute_group pvperf_sysfs_caps = {
+static const struct attribute_group caps_group = {
 	.name = "caps",
-	.attrs = pvperf_sysfs_caps_attrs,
+	.attrs = caps_attrs,
 };
 
 const struct attribute_group *pvperf_sysfs_cpu[] = {
-	&pvperf_sysfs_format,
-	&pvperf_sysfs_cpu_events,
-	&pvperf_sysfs_caps,
+	&format_group,
+	&cpu_events,
+	&caps_group,
 	NULL,
 };
 
 const struct attribute_group *pvperf_sysfs_pvperf[] = {
-	&pvperf_sysfs_format,
-	&pvperf_sysfs_pvperf_events,
-	&pvperf_sysfs_caps,
+	&format_group,
+	&pvperf_events,
+	&caps_group,
 	NULL,
 };
 
@@ -164,5 +164,5 @@ void pvperf_sysfs_init(void)
 	BUILD_BUG_ON(PERF_COUNT_HW_MAX != 10);
 	for (key.config = 0; key.config < PERF_COUNT_HW_MAX; key.config++)
 		if (pvperf_trial_open(&key, &slot) != -KVM_ENOENT)
-			pvperf_sysfs_present |= BIT(key.config);
+			present |= BIT(key.config);
 }

@@ -5,17 +5,17 @@
 #include <linux/bits.h>
 #include <linux/sysfs.h>
 
-/* The config of type "cpu" and "pvperf"; what sysfs/format tells. */
+/* The config of events of "cpu" and "pvperf", as format/ in sysfs describes it. */
 #define PVPERF_CONFIG_PV	GENMASK_ULL(51, 48)
 #define PVPERF_CONFIG_NUMBER	GENMASK_ULL(23, 0)
 
-/* Values of its field pv: the number is ... */
-#define PVPERF_PV_RAW		0	/* an event of the CPU, as its maker has it */
+/* Values of the field pv. They say what the number is: */
+#define PVPERF_PV_RAW		0	/* a raw event of the CPU's maker */
 #define PVPERF_PV_HARDWARE	1	/* PERF_COUNT_HW_* */
-#define PVPERF_PV_SOFTWARE	2	/* PERF_COUNT_SW_*, of the host */
+#define PVPERF_PV_SOFTWARE	2	/* PERF_COUNT_SW_*, counted by the host */
 #define PVPERF_PV_CACHE		3	/* PERF_COUNT_HW_CACHE_* << ... */
 
-/* The groups of each PMU, and which of their events the host has. */
+/* The attributes of each PMU. pvperf_sysfs_init() finds out which events the host has. */
 extern const struct attribute_group *pvperf_sysfs_cpu[];
 extern const struct attribute_group *pvperf_sysfs_pvperf[];
 void pvperf_sysfs_init(void);

@@ -15,8 +15,8 @@
 #include "time.h"
 
 /* How much of @time was lost, by the host's own @enabled and @running. */
-static u64 pvperf_time_loss(const struct pvperf_event *p, u64 time, u64 enabled,
-			    u64 running, enum pvperf_served next)
+static u64 loss_of(const struct pvperf_event *p, u64 time, u64 enabled,
+		   u64 running, enum pvperf_served next)
 {
 	u64 span = time;
 
@@ -24,8 +24,8 @@ static u64 pvperf_time_loss(const struct pvperf_event *p, u64 time, u64 enabled,
 		return p->served == PVPERF_UNSERVED ? time : 0;
 	/* It went away: what came after its last word is lost. */
 	if (next == PVPERF_UNSERVED)
-		span = min(time, max(enabled, p->heard > p->clock ?
-					      p->heard - p->clock : 0));
+		span = min(time, max(enabled, p->count_fresh_at > p->clock ?
+					      p->count_fresh_at - p->clock : 0));
 	/* A share of guest time, as the host's stands still in steal. */
 	return time - span + (enabled > running ?
 		mul_u64_u64_div_u64(span, enabled - running, enabled) : 0);
@@ -44,7 +44,7 @@ void pvperf_time_book(struct pvperf_event *p, const struct guest_perf_event *ev,
 	if (p->served == PVPERF_SERVED && next == PVPERF_SERVED && !enabled)
 		return;
 	if (p->served != PVPERF_SERVED || next == PVPERF_UNSERVED || running < enabled)
-		lost = pvperf_time_loss(p, time, enabled, running, next);
+		lost = loss_of(p, time, enabled, running, next);
 	p->lost += lost;
 	p->ran |= p->served == PVPERF_SERVED && (running || lost < time);
 	p->clock = now;
@@ -58,7 +58,7 @@ void pvperf_time_book(struct pvperf_event *p, const struct guest_perf_event *ev,
  * sums of two clones. An event that never ran has lost all, exactly, as
  * perf tells that case from 0 %.
  */
-static u64 pvperf_time_lost_here(const struct perf_event *event)
+static u64 lost_here(const struct perf_event *event)
 {
 	const struct pvperf_event *p = pvperf_event_of(event);
 	u64 here = pvperf_core_tstamp(event) - p->added;
@@ -75,9 +75,9 @@ static u64 pvperf_time_lost_here(const struct perf_event *event)
  * When a group is read, the leader's times stand for all of it. So it has lost
  * what the worst of those has that came with it.
  */
-static u64 pvperf_time_lost_group(struct perf_event *event)
+static u64 lost_of_group(struct perf_event *event)
 {
-	u64 lost = pvperf_time_lost_here(event);
+	u64 lost = lost_here(event);
 	struct perf_event *sibling;
 
 	if (!pvperf_core_is_leader(event))
@@ -85,7 +85,7 @@ static u64 pvperf_time_lost_group(struct perf_event *event)
 	for_each_sibling_event(sibling, event)
 		if (pvperf_event_is(sibling) && pvperf_event_of(sibling)->added ==
 						pvperf_event_of(event)->added)
-			lost = max(lost, pvperf_time_lost_here(sibling));
+			lost = max(lost, lost_here(sibling));
 	return lost;
 }
 
@@ -97,7 +97,7 @@ void pvperf_time_take_lost(struct perf_event *event)
 {
 	struct pvperf_event *p = pvperf_event_of(event);
 	u64 here = pvperf_core_tstamp(event) - p->added;
-	u64 lost = min(pvperf_time_lost_group(event), here - p->shown);
+	u64 lost = min(lost_of_group(event), here - p->shown);
 
 	lockdep_assert_irqs_disabled();
 	if (lost > p->taken) {

@@ -22,10 +22,10 @@
 
 #define PVPERF_WATCH_EVERY	HZ
 
-static atomic_t pvperf_watch_events;	/* perf_events that exist */
+static atomic_t nr_events;	/* perf_events that exist */
 
 /* What runs on for nobody since the last look has done so long enough. */
-static void pvperf_watch_stop_stale(struct pvperf_cpu *cpu)
+static void stop_stale(struct pvperf_cpu *cpu)
 {
 	unsigned long stale = cpu->set.stale;
 	int s;
@@ -40,19 +40,19 @@ static void pvperf_watch_stop_stale(struct pvperf_cpu *cpu)
  * An event that only counts, or whose host side has been replaced (migration),
  * makes nobody notice for long; so one of each CPU is read now and then.
  */
-static void pvperf_watch_check(void *unused)
+static void check_here(void *unused)
 {
 	struct pvperf_cpu *cpu = pvperf_cpu_this();
 
 	cpu->set.reading |= cpu->set.on & -cpu->set.on;
-	pvperf_watch_stop_stale(cpu);
+	stop_stale(cpu);
 	cpu->counters.scarce = false;
 	/* What the host could not start or open may go now. */
-	pvperf_slot_soil(cpu);
+	pvperf_slot_mark_dirty(cpu);
 	pvperf_batch_flush(cpu);
 }
 
-static void pvperf_watch_close_idle(void *unused)
+static void close_idle_here(void *unused)
 {
 	struct pvperf_cpu *cpu = pvperf_cpu_this();
 
@@ -62,19 +62,19 @@ static void pvperf_watch_close_idle(void *unused)
 }
 
 /* A look at another CPU's: as good as any moment's. */
-static bool pvperf_watch_has_used(int nr, void *unused)
+static bool has_used(int nr, void *unused)
 {
 	struct pvperf_cpu *cpu = per_cpu_ptr(pvperf_cpus, nr);
 
 	return READ_ONCE(cpu->set.idling) || pvperf_slot_all_used(cpu);
 }
 
-static bool pvperf_watch_has_open(int nr, void *unused)
+static bool has_open(int nr, void *unused)
 {
 	return pvperf_slot_all_open(per_cpu_ptr(pvperf_cpus, nr));
 }
 
-static void pvperf_watch_tell(void)
+static void print_changes(void)
 {
 	static bool told_gone;
 	static int told;
@@ -91,31 +91,31 @@ static void pvperf_watch_tell(void)
 	told_gone = gone;
 }
 
-static void pvperf_watch_work(struct work_struct *work);
-static DECLARE_DELAYED_WORK(pvperf_watch_next, pvperf_watch_work);
+static void watch(struct work_struct *work);
+static DECLARE_DELAYED_WORK(next_watch, watch);
 
-static void pvperf_watch_work(struct work_struct *work)
+static void watch(struct work_struct *work)
 {
-	bool needed = atomic_read(&pvperf_watch_events);
+	bool needed = atomic_read(&nr_events);
 
 	cpus_read_lock();
-	on_each_cpu_cond(needed ? pvperf_watch_has_used : pvperf_watch_has_open,
-			 needed ? pvperf_watch_check : pvperf_watch_close_idle, NULL, true);
+	on_each_cpu_cond(needed ? has_used : has_open,
+			 needed ? check_here : close_idle_here, NULL, true);
 	cpus_read_unlock();
-	pvperf_watch_tell();
+	print_changes();
 	if (needed)
-		schedule_delayed_work(&pvperf_watch_next, PVPERF_WATCH_EVERY);
+		schedule_delayed_work(&next_watch, PVPERF_WATCH_EVERY);
 }
 
 void pvperf_watch_get(void)
 {
-	if (atomic_inc_return(&pvperf_watch_events) == 1)
-		schedule_delayed_work(&pvperf_watch_next, PVPERF_WATCH_EVERY);
+	if (atomic_inc_return(&nr_events) == 1)
+		schedule_delayed_work(&next_watch, PVPERF_WATCH_EVERY);
 }
 
 void pvperf_watch_put(void)
 {
-	atomic_dec(&pvperf_watch_events);
+	atomic_dec(&nr_events);
 }
 
 void pvperf_watch_once(void)
@@ -126,5 +126,5 @@ void pvperf_watch_once(void)
 
 void pvperf_watch_stop(void)
 {
-	cancel_delayed_work_sync(&pvperf_watch_next);
+	cancel_delayed_work_sync(&next_watch);
 }
