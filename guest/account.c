@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What the host has done for a perf_event, from the page to perf's books: its count,
- * the samples that it has lost, and (by time.h) its times. The invariant: a count
- * only grows by what the page's count has grown.
+ * Moves what the host did for a perf_event from the page into perf's books: its
+ * count, its lost samples and, by time.h, its times. The invariant: a count grows
+ * only by what the page's count has grown.
  *
- * An event that leaves is folded and settled by the flush at the end of the
- * bracket that core's event_sched_out() makes around ->del(), at the latest at
- * that of the bracket around that one. All of them lie inside ctx->lock, so
- * nobody reads the event before; IRQs are off, so RCU keeps it alive.
+ * An event that leaves is folded and settled by a flush. That flush comes at the end
+ * of the bracket that core's event_sched_out() makes around ->del(), or at the end of
+ * an outer bracket. All these brackets lie inside ctx->lock, so nobody reads the
+ * event earlier; IRQs are off, so RCU keeps the event alive.
  */
 #include <linux/lockdep.h>
 #include <linux/math64.h>
@@ -18,8 +18,6 @@
 #include "state.h"
 #include "time.h"
 
-/* ---------------------------------------------------------------- counts */
-
 static __always_inline void
 fold_here(struct perf_event *event, struct pvperf_event *p,
 	  const struct guest_perf_event *ev)
@@ -27,7 +25,7 @@ fold_here(struct perf_event *event, struct pvperf_event *p,
 	struct hw_perf_event *hw = &event->hw;
 	u64 before, now;
 
-	/* An NMI may do the same meanwhile; then it has done so for us. */
+	/* If an NMI folds between the two reads, its fold counts and we try again. */
 	do {
 		before = local64_read(&hw->prev_count);
 		now = READ_ONCE(ev->count);
@@ -50,7 +48,7 @@ void pvperf_account_lose_samples(struct perf_event *event, u32 n)
 	if (!n)
 		return;
 	pvperf_core_lose_samples(event, n);
-	/* With a frequency the next sample stands for these, too. */
+	/* With a frequency the next sample stands for these overflows, too. */
 	if (!pvperf_event_is_freq(event))
 		local64_sub(n * event->hw.sample_period,
 			    &pvperf_event_of(event)->since);
@@ -90,9 +88,7 @@ void pvperf_account_restart(struct pvperf_cpu *cpu, struct pvperf_slot *slot)
 	p->paced_at = local_clock();
 }
 
-/* -------------------------------------------------------- what the host did */
-
-/* It counts from here on: has the host a counter for it, by its @state? */
+/* The slot has begun to count. @state tells whether the host has a counter for it. */
 static __always_inline void
 note_starved(struct pvperf_cpu *cpu, const struct pvperf_slot *slot,
 	     u32 state)
@@ -112,7 +108,7 @@ void pvperf_account_served(struct pvperf_cpu *cpu, struct pvperf_slot *slot)
 	note_starved(cpu, slot, READ_ONCE(ev->state));
 }
 
-/* A count begins anew at what the host event has. Returns the state of that. */
+/* Restarts @event's count at that of the host event. Returns the state of the latter. */
 static __always_inline u32
 begin_here(struct pvperf_cpu *cpu, struct perf_event *event,
 	   struct pvperf_slot *slot, enum pvperf_served served,
@@ -227,10 +223,10 @@ static void settle_one(struct pvperf_cpu *cpu, struct pvperf_slot *slot)
 	struct guest_perf_event *ev = pvperf_cpu_event(cpu, slot);
 	struct perf_event *event = slot->leaving;
 
-	/* As a rule nothing was lost; but a leader answers for its group. */
+	/* Most events have lost nothing; but a leader answers for its whole group. */
 	if (pvperf_event_of(event)->lost || pvperf_core_in_group(event))
 		pvperf_time_take_lost(event);
-	/* Too late for a sample: registers and task may be another's by now. */
+	/* Too late for samples: registers and task may be those of somebody else now. */
 	if (slot->key.sampling) {
 		pvperf_account_lose_samples(event, pvperf_page_overflows_take(ev));
 		pvperf_account_lose_missed(event);

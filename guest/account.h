@@ -9,38 +9,40 @@ struct perf_event;
 struct pvperf_cpu;
 struct pvperf_slot;
 
-/* Any context. Adds what the page has more than was added before. */
+/* Adds to @event the growth of the page's count since the last call. Any context. */
 void pvperf_account_fold(struct perf_event *event, const struct guest_perf_event *ev);
 
-/* Any context. @n overflows of it will not become samples. */
+/* Counts @n overflows of @event that will have no sample. Any context. */
 void pvperf_account_lose_samples(struct perf_event *event, u32 n);
 
 /*
- * Any context. Where samples don't say what their period was: the whole ones that
- * have had none, as the host has made them longer.
+ * Counts as lost the whole periods for which the host made no overflow because it
+ * stretched the period. Only if the samples do not carry their periods. Any context.
  */
 void pvperf_account_lose_missed(struct perf_event *event);
 
-/* The others with IRQs off, on @cpu. */
+/* All functions below: with IRQs off, on @cpu. */
 
-/* The event in @slot begins to count, from what the host event has. */
+/* @event starts to count in @slot: from what the host event has counted so far. */
 void pvperf_account_begin(struct pvperf_cpu *cpu, struct perf_event *event,
 			  struct pvperf_slot *slot);
 
-/* For batch.c, in a flush. */
+/* All functions below: called by batch.c and link.c for what the host did. */
 
-/* The host event is about to be opened, its count starts at 0. */
+/* The host event of @slot will be opened, so its count starts at 0. */
 void pvperf_account_restart(struct pvperf_cpu *cpu, struct pvperf_slot *slot);
 
-/* These were read, and may be leaving. */
+/* @slots were READ. Their events may be leaving. */
 void pvperf_account_synced(struct pvperf_cpu *cpu, unsigned long slots);
-/* It was enabled, disabled, could not be opened or enabled. */
+/* @slot was enabled. */
 void pvperf_account_served(struct pvperf_cpu *cpu, struct pvperf_slot *slot);
+/* @slot was disabled. */
 void pvperf_account_disabled(struct pvperf_cpu *cpu, struct pvperf_slot *slot);
+/* @slot could not be opened or enabled. */
 void pvperf_account_unserved(struct pvperf_cpu *cpu, struct pvperf_slot *slot);
-/* The host forgot it. */
+/* The host has forgotten @slot's event. */
 void pvperf_account_lost(struct pvperf_cpu *cpu, struct pvperf_slot *slot);
-/* The flush is over: the times of those that leave are final, and so they may go. */
+/* The flush is over. The times of leaving events are final now: lets these events go. */
 void pvperf_account_settle(struct pvperf_cpu *cpu);
 
 #endif /* _PVPERF_GUEST_ACCOUNT_H */

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * From what the slots want and what the host has, the operations that make it
- * so, and what comes of them. Calls account.h with the results and link.h about
- * the host, knows no struct pmu. The invariant: .open and .on say what the host
- * has done when the queued operations are done; a result that says otherwise
- * corrects them.
+ * Compares what the slots want with what the host has, sends the host the operations
+ * that make both equal, and evaluates the results. Calls account.h with the results
+ * and link.h about the host; knows no struct pmu. The invariant: .open and .on
+ * describe the host after all queued operations; a result that contradicts corrects
+ * them.
  */
 #include <linux/bitops.h>
 #include <linux/hardirq.h>
@@ -27,10 +27,10 @@ static void slot_opened(struct pvperf_cpu *cpu, struct pvperf_slot *slot,
 		return;
 	slot->open = false;
 	pvperf_slot_set_on(cpu, slot, false);
-	/* Our ids, and not ours: what another kernel on this vCPU left behind. */
+	/* Another kernel on this vCPU has left events behind that have our ids. */
 	if (result == -KVM_EEXIST || result == -KVM_ENOSYS)
 		cpu->link.lost = true;
-	/* There may be room when it is tried again. */
+	/* Makes room for the next try. */
 	if (result == -KVM_ENOSPC)
 		pvperf_slot_close_idle(cpu);
 	pvperf_account_unserved(cpu, slot);
@@ -49,7 +49,7 @@ static void slot_enabled(struct pvperf_cpu *cpu, struct pvperf_slot *slot,
 	pvperf_account_unserved(cpu, slot);
 }
 
-/* They were all open when that was asked for. */
+/* One READ of many slots. All were open when the READ was queued. */
 static void slots_read(struct pvperf_cpu *cpu, unsigned long slots,
 		       int result)
 {
@@ -83,13 +83,13 @@ static void take_result(struct pvperf_cpu *cpu,
 			slots_read(cpu, op->arg, result);
 		else if (result && slot->open)
 			cpu->link.lost = true;
-		else if (!result && slot->on)	/* its ENABLE may just have failed */
+		else if (!result && slot->on)	/* off if ENABLE failed before */
 			pvperf_account_synced(cpu, BIT(slot - cpu->slot));
 		break;
 	}
 }
 
-/* A host that does less than all of a batch is not the one we think it is. */
+/* A host that does only a part of a batch is not the one that we attached to. */
 static void send_batch(struct pvperf_cpu *cpu)
 {
 	struct guest_perf_page *page = &cpu->area->page;
@@ -121,11 +121,12 @@ add_op(struct pvperf_cpu *cpu, u32 op, int s, u64 arg)
 }
 
 /*
- * A counter that has lost its event may go on, and is told apart by differences:
- * two READs cost the host far less than a DISABLE and an ENABLE, and a task that
- * has just left often is soon back. Not with samples, nor where the host has not
- * enough counters for that and what is wanted, or has just shown that some are
- * its own; and for some seconds only.
+ * A host event may run on when its perf_event leaves; the next one takes the
+ * difference of two counts. Two READs cost the host far less than a DISABLE and an
+ * ENABLE, and a task that has just left is often back soon. It does not run on if it
+ * samples, if the host has too few counters for it and all wanted events, or if the
+ * host has just shown that it uses some counters itself. The watch stops it after a
+ * few seconds.
  */
 static bool may_run_on(struct pvperf_cpu *cpu, const struct pvperf_slot *slot)
 {
@@ -148,7 +149,7 @@ void pvperf_batch_leave(struct pvperf_cpu *cpu, struct pvperf_slot *slot)
 	pvperf_batch_kick(cpu);
 }
 
-/* What has come goes first; what is stopped here is stopped without a READ. */
+/* Wanted events come before idle ones. These are stopped without a READ. */
 static void make_room(struct pvperf_cpu *cpu)
 {
 	int s, excess = cpu->counters.used + hweight_long(cpu->set.idling) - pvperf_caps.counters;
@@ -163,7 +164,7 @@ static void make_room(struct pvperf_cpu *cpu)
 	}
 }
 
-/* The steps, in the order that lets one slot need several of them. */
+/* The steps. A slot may need several of them, and gets them in this order. */
 
 static void disable_slot(struct pvperf_cpu *cpu, int s)
 {
@@ -235,8 +236,8 @@ static void enable_slot(struct pvperf_cpu *cpu, int s)
 }
 
 /*
- * Those that this flush has begun one by one, as that may have failed; @begun.
- * The others in one operation, if the host knows that.
+ * READs the slots in @reading. Those in @begun were begun by this flush, which may
+ * have failed: one READ for each. All others share one READ, if the host can do that.
  */
 static void add_reads(struct pvperf_cpu *cpu, unsigned long reading,
 		      unsigned long begun)
@@ -253,7 +254,7 @@ static void add_reads(struct pvperf_cpu *cpu, unsigned long reading,
 		add_op(cpu, KVM_PERF_OP_READ, 0, many);
 }
 
-/* All that gives something back comes before what asks for something. */
+/* Operations that release something come before those that need something. */
 
 static void end_slot(struct pvperf_cpu *cpu, int s)
 {
@@ -288,7 +289,7 @@ static void one_round(struct pvperf_cpu *cpu)
 	send_batch(cpu);
 }
 
-/* Once more, as if for the first time: what never ran has lost nothing by then. */
+/* Starts an event anew. One that has not run yet begins anew, so it has lost nothing. */
 static void begin_again(struct pvperf_cpu *cpu, int s)
 {
 	struct pvperf_slot *slot = &cpu->slot[s];
@@ -299,25 +300,25 @@ static void begin_again(struct pvperf_cpu *cpu, int s)
 }
 
 /*
- * A counter that runs on for nobody must not cost a wanted event its own. By number
- * there may be enough, but counters are not alike: some events fit in a few only, or
- * take two. The host alone knows, so all that idle are stopped when one starves.
+ * An idle host event must not take the counter of a wanted event. There may be enough
+ * counters by number, but counters are not alike: some events fit in few of them, or
+ * take two. Only the host knows which, so when an event starves all idle ones stop.
  */
 static void stop_idling(struct pvperf_cpu *cpu, unsigned long starved)
 {
 	unsigned long idling = cpu->set.idling;
 	int s;
 
-	/* So the next round is the last one. */
+	/* Nothing idles in the next round, so that is the last one. */
 	cpu->set.idling = 0;
 	pvperf_for_each_slot(s, idling)
 		set_bit(s, &cpu->set.dirty);
 	each_slot(cpu, starved, begin_again);
-	/* The next ones that leave would be in the way again. */
+	/* Events that leave from now on would be in the way again. */
 	cpu->counters.scarce = true;
 }
 
-/* Did an event starve that something idle may have cost its counter? Seldom. */
+/* Has an event starved, perhaps because of an idle one? Then stops those. Seldom. */
 static noinline bool idling_starves(struct pvperf_cpu *cpu)
 {
 	unsigned long begun = cpu->batch.starved, starved = 0;
@@ -347,7 +348,7 @@ static void slot_unserved(struct pvperf_cpu *cpu, int s)
 	pvperf_account_unserved(cpu, &cpu->slot[s]);
 }
 
-/* As at most brackets: a switch between two tasks of one perf stat makes four. */
+/* True at most brackets: a switch between two tasks of one perf stat makes four. */
 static bool nothing_to_do(const struct pvperf_cpu *cpu)
 {
 	return !(READ_ONCE(cpu->set.dirty) | cpu->set.reading | cpu->set.leaving) &&
@@ -362,7 +363,7 @@ void pvperf_batch_flush(struct pvperf_cpu *cpu)
 	if (cpu->batch.busy || nothing_to_do(cpu))
 		return;
 	cpu->batch.busy = true;
-	/* Twice, as losing the host leaves everything to be done anew. */
+	/* Twice: when the host is lost all has to be done anew. */
 	while (tries-- && pvperf_link_serving(cpu)) {
 		reconcile(cpu);
 		if (!cpu->link.lost)

@@ -5,17 +5,19 @@
 struct pvperf_cpu;
 struct pvperf_slot;
 
+/* All with IRQs off, on @cpu. */
+
 /*
- * Makes the host do what the dirty slots want, in one batch, and settles the
- * events that have left. IRQs off, on @cpu, not in NMI. Inside a flush (a BPF
- * program may come upon one) it does nothing.
+ * Sends the host one batch with what the dirty slots want, and settles the events
+ * that have left. Does nothing within a flush, where a BPF program may end up, and
+ * is not for NMIs.
  */
 void pvperf_batch_flush(struct pvperf_cpu *cpu);
 
-/* @slot's event has left it: to be stopped, or to run on for the next one. */
+/* @slot's event has left: stops the host event, or lets it run on for the next one. */
 void pvperf_batch_leave(struct pvperf_cpu *cpu, struct pvperf_slot *slot);
 
-/* Slots have become dirty: flush now, at the bracket's end, or after the NMI. */
+/* Slots became dirty: flushes now, or at the bracket's end, or after the NMI. */
 void pvperf_batch_kick(struct pvperf_cpu *cpu);
 
 #endif /* _PVPERF_GUEST_BATCH_H */

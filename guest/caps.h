@@ -7,17 +7,17 @@
 struct pvperf_caps {
 	u32 features;
 	u32 events;	/* that a vCPU may have open */
-	u32 batch;	/* operations in one */
-	u32 counters;	/* hardware events at the same time; 0: not known */
+	u32 batch;	/* operations in one batch */
+	u32 counters;	/* hardware events that count at the same time; 0: unknown */
 	u32 min_period;
 };
 
-/* Of the host at hand. Another host may change them at any time, one by one. */
+/* The present host's. When the host is replaced the members change one by one. */
 extern struct pvperf_caps pvperf_caps;
 
 /*
- * Looks for a host side and takes its caps. NULL if there is one for us, or in
- * a few words why not. Any context but NMI.
+ * Looks for a host that serves us, and takes its capabilities. Returns NULL, or in
+ * a few words why there is none. Any context but NMI.
  */
 const char *pvperf_caps_discover(void);
 

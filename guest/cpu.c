@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The CPUs: the memory that each shares with the host, from the time it is first
- * online; hotplug and suspend. Calls link.h and batch.h; knows nothing of perf. The
- * invariant: a CPU that goes offline, sleeps, or sees the module leave, says so to
- * the host before.
+ * Hotplug and suspend of CPUs, and the memory that each CPU shares with the host,
+ * which is allocated when the CPU first comes online. Calls link.h and batch.h; knows
+ * nothing of perf. The invariant: a CPU detaches before it goes offline, before it
+ * sleeps, and before the module leaves.
  */
 #define pr_fmt(fmt) "pvperf_guest: " fmt
 
@@ -21,7 +21,7 @@ struct pvperf_cpu __percpu *pvperf_cpus;
 static enum cpuhp_state hotplug_state;
 static bool asleep;		/* between suspend and resume */
 
-/* ------------------------------------------------- with IRQs off, this CPU */
+/* With IRQs off, on the CPU to attach, detach or flush. */
 
 static void begin_here(void *unused)
 {
@@ -39,19 +39,17 @@ static void end_here(void *unused)
 
 	if (!cpu->link.online)
 		return;
-	/* The last word about what counts, while there is one to give it. */
+	/* The last counts, while there is a host that has them. */
 	cpu->set.reading = cpu->set.on;
 	pvperf_batch_flush(cpu);
 	pvperf_link_end(cpu);
 }
 
-/* An NMI wanted something of its slots changed. */
+/* An NMI has marked slots dirty. */
 static void flush_here(struct irq_work *work)
 {
 	pvperf_batch_flush(container_of(work, struct pvperf_cpu, batch.work));
 }
-
-/* ---------------------------------------------------------------- hotplug */
 
 static int cpu_online_here(unsigned int nr)
 {
@@ -94,8 +92,6 @@ void pvperf_cpu_resume(void)
 	on_each_cpu(begin_here, NULL, 1);
 	cpus_read_unlock();
 }
-
-/* ---------------------------------------------------------- init and exit */
 
 int pvperf_cpu_init(void)
 {

@@ -2,14 +2,16 @@
 #ifndef _PVPERF_GUEST_CPU_H
 #define _PVPERF_GUEST_CPU_H
 
-/* Process context. */
+/* All in process context. */
+
 int pvperf_cpu_init(void);
 void pvperf_cpu_exit(void);
-/* Attaches all CPUs, now and as they come online; and the reverse. */
+
+/* Attaches each CPU that is online or comes online; pvperf_cpu_stop() undoes that. */
 int pvperf_cpu_start(void);
 void pvperf_cpu_stop(void);
 
-/* Of all CPUs, until pvperf_cpu_resume(): the host has none of our memory then. */
+/* Takes the memory of all CPUs back from the host, until pvperf_cpu_resume(). */
 void pvperf_cpu_suspend(void);
 void pvperf_cpu_resume(void);
 

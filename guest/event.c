@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A perf_event in a slot: how it gets there and leaves, whether it should count
- * now. Calls slot.h for a place, batch.h to have its will done, account.h for what
- * came of that, period.h for the next sample.
+ * How a perf_event gets into a slot and leaves it, starts and stops. Calls slot.h for
+ * a slot, batch.h to have the host do what the event wants, account.h for the result,
+ * period.h for the next sample. The invariant: a function here changes what a slot
+ * wants, and never what the host has.
  */
 #include <linux/hardirq.h>
 #include <linux/lockdep.h>
@@ -16,7 +17,7 @@
 #include "slot.h"
 #include "state.h"
 
-/* Nothing to tell the host? A flush that we are in may be about to stop it. */
+/* Does the host count already, and will it go on? A flush may be about to stop it. */
 static bool goes_on(const struct pvperf_cpu *cpu,
 		    const struct pvperf_slot *slot)
 {
@@ -50,7 +51,7 @@ void pvperf_event_start(struct perf_event *event, int flags)
 			   pvperf_event_of(event), flags);
 }
 
-/* Brings event->count up to date, as far as that needs no exit. */
+/* Folds the page's count. Only with a frequency may this cost an exit, now and then. */
 static void refresh_count(struct pvperf_cpu *cpu, struct perf_event *event,
 			  struct pvperf_slot *slot)
 {
@@ -94,8 +95,8 @@ void pvperf_event_stop(struct perf_event *event, int flags)
 }
 
 /*
- * So many that the host can count at once; the rest waits for core to rotate.
- * Core doesn't rotate a software context: there it's for the host to do.
+ * Are all of the host's counters taken? Then the event waits until core rotates. Where
+ * core does not rotate, in a software context, the host has to.
  */
 static bool lacks_counter(struct pvperf_cpu *cpu, struct perf_event *event)
 {
@@ -104,7 +105,7 @@ static bool lacks_counter(struct pvperf_cpu *cpu, struct perf_event *event)
 	       cpu->counters.used >= pvperf_caps.counters;
 }
 
-/* If the host counts already, for nobody, it is to say from where. */
+/* If the slot's host event still runs, READ it: this event starts from that count. */
 static void arrive(struct pvperf_cpu *cpu, struct perf_event *event,
 		   struct pvperf_event *p, int s)
 {
@@ -121,7 +122,7 @@ static void arrive(struct pvperf_cpu *cpu, struct perf_event *event,
 		pvperf_account_begin(cpu, event, slot);
 }
 
-/* Back in the same bracket, to the same slot: it has never left. */
+/* The event returns to its slot in the same bracket: as if it had never left. */
 static void stay(struct pvperf_cpu *cpu, int s)
 {
 	struct pvperf_slot *slot = &cpu->slot[s];
@@ -132,7 +133,7 @@ static void stay(struct pvperf_cpu *cpu, int s)
 	WRITE_ONCE(slot->leaving, NULL);
 }
 
-/* A slot for @event, or -1: nearly always the one that it had last, which counts on. */
+/* Finds a slot, or -1. Nearly always it is the previous one, which still counts. */
 static int find_place(struct pvperf_cpu *cpu, struct perf_event *event,
 		      const struct pvperf_event *p)
 {
@@ -199,9 +200,9 @@ static bool slot_counts(struct pvperf_cpu *cpu, int s)
 }
 
 /*
- * Whether the host has a counter is heard at the end of the bracket, which is
- * soon enough for an event that may wait. A pinned one may not: core is to know
- * now, and puts it in error. So the host is asked at once.
+ * The end of the bracket tells whether the host has a counter, which is soon enough
+ * for an event that may wait. A pinned event may not: core has to know at once, to
+ * put the event in error. So this asks the host now.
  */
 bool pvperf_event_commit(struct pvperf_cpu *cpu)
 {
@@ -209,7 +210,7 @@ bool pvperf_event_commit(struct pvperf_cpu *cpu)
 	int s;
 
 	lockdep_assert_irqs_disabled();
-	/* Of those that never stopped, the page may tell what was long ago. */
+	/* The page may be old for events that never stopped. */
 	pvperf_for_each_slot(s, coming)
 		if (cpu->slot[s].on)
 			__set_bit(s, &cpu->set.reading);
@@ -229,7 +230,7 @@ void pvperf_event_del(struct perf_event *event, int flags)
 	lockdep_assert_irqs_disabled();
 	if (!slot)
 		return;
-	/* What the flush hears is folded; only a period has to be found before. */
+	/* The flush folds the count. Only a frequency needs it now, for the next period. */
 	if (pvperf_event_is_freq(event))
 		stop_here(cpu, event, PERF_EF_UPDATE);
 	WRITE_ONCE(event->hw.state, PERF_HES_STOPPED | PERF_HES_UPTODATE);

@@ -3,10 +3,10 @@
 #define _PVPERF_GUEST_HYPERCALL_H
 
 /*
- * The calls to the host, one inline each; the only place that makes any. All
- * return what the host answers, a -KVM_E* value if negative, and concern the
- * vCPU they are made on: callers that care about that have IRQs off. A call may
- * take the host long (it may sleep there), which looks like steal from here.
+ * The calls to the host, one inline for each. No other file makes a call. Each returns
+ * the host's answer, which is a -KVM_E* value if negative, and concerns the vCPU that
+ * makes it; a caller to whom that matters has IRQs off. A call may take long, as the
+ * host may sleep in it; the guest sees that as steal time.
  */
 
 #include <linux/kvm_para.h>

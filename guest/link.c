@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A CPU's link to the host: whether the host has the memory that they share, the
- * loss of a host and the way to the next one. Calls caps.h and hypercall.h, and
- * account.h with what was lost. The invariant: while a CPU is not .online the
- * host has none of its memory.
+ * A CPU's link to the host: attaches the memory that they share, notices when the
+ * host is gone, and looks for the next one. Calls caps.h and hypercall.h, and
+ * account.h for what was lost. The invariant: while a CPU is not .online the host has
+ * none of its memory.
  *
- * Nothing here may print with IRQs off: it may run in a context switch, and a
- * console wants the lock of the run queue. So watch.c tells what happened.
+ * Nothing here may print: IRQs are off, perhaps in a context switch, and a console may
+ * take the run queue's lock. So watch.c prints what has happened.
  */
 #include <linux/atomic.h>
 #include <linux/cpumask.h>
@@ -21,13 +21,13 @@
 
 #define PVPERF_LINK_RETRY	(HZ / 10)
 
-static atomic_t losses;	/* of CPUs' host sides, ever */
+static atomic_t losses;	/* how often CPUs have lost their host */
 
-/* Another host side numbers its NMIs anew. */
+/* A new host begins to count its NMIs anew. */
 static void begin_nmis(struct pvperf_cpu *cpu)
 {
 	cpu->nmi.seen = pvperf_page_nmis(&cpu->area->page);
-	/* The other one's last may be on its way. */
+	/* The previous host's last NMI may be on its way. */
 	cpu->nmi.late_until = jiffies + PVPERF_NMI_LATE;
 	cpu->nmi.late = true;
 }
@@ -36,7 +36,7 @@ static bool attach_page(struct pvperf_cpu *cpu)
 {
 	struct guest_perf_page *page = &cpu->area->page;
 
-	/* What a host side from before may still have, under the same ids. */
+	/* The host may have events from before with the same ids: drops them. */
 	pvperf_call_detach();
 	if (pvperf_call_attach(__pa(page)))
 		return false;
@@ -47,7 +47,7 @@ static bool attach_page(struct pvperf_cpu *cpu)
 	return true;
 }
 
-/* The host has nothing of us. */
+/* The host has nothing of ours: takes note of that in all slots. */
 static void drop_host(struct pvperf_cpu *cpu)
 {
 	struct pvperf_slot *slot;
@@ -78,7 +78,7 @@ bool pvperf_link_serving(struct pvperf_cpu *cpu)
 		return true;
 	if (cpu->link.attached)
 		pvperf_link_forget(cpu);
-	/* At once the first time, for a host that forgot; then now and then. */
+	/* The first try is at once, for a host that forgot us; later ones are rare. */
 	if (!cpu->link.online || time_before(jiffies, cpu->link.retry))
 		return false;
 	cpu->link.retry = jiffies + PVPERF_LINK_RETRY;

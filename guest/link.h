@@ -4,7 +4,7 @@
 
 #include "state.h"
 
-/* What the host says when it leaves, or what a new one does. */
+/* Has the host said in the page that it leaves, or has another one taken over? */
 static inline bool pvperf_link_gone(const struct pvperf_cpu *cpu)
 {
 	const struct guest_perf_page *page = &cpu->area->page;
@@ -13,21 +13,25 @@ static inline bool pvperf_link_gone(const struct pvperf_cpu *cpu)
 	       READ_ONCE(page->epoch) != cpu->link.epoch;
 }
 
-/* IRQs off, this CPU. */
+/* These four: with IRQs off, on @cpu. */
 
-/* The CPU may be attached from now on, at the next flush; and the reverse, at once. */
+/* Lets the next flush attach @cpu. */
 void pvperf_link_begin(struct pvperf_cpu *cpu);
+/* Detaches @cpu now, and lets no flush attach it again. */
 void pvperf_link_end(struct pvperf_cpu *cpu);
-/* Attached, or attached again just now? Then there may be more dirty slots. */
+/*
+ * Is @cpu attached? If it is not, tries to attach it. That makes all used slots
+ * dirty, as a new host has none of their events.
+ */
 bool pvperf_link_serving(struct pvperf_cpu *cpu);
 /* The host does not know us any more. */
 void pvperf_link_forget(struct pvperf_cpu *cpu);
 
-/* Any context. */
+/* These two: in any context. */
 
-/* How often a CPU has lost its host, ever. */
+/* How often CPUs have lost their host since the module was loaded. */
 int pvperf_link_losses(void);
-/* Is a CPU without a host that may have one? */
+/* Is there a CPU that should be attached and is not? */
 bool pvperf_link_any_down(void);
 
 #endif /* _PVPERF_GUEST_LINK_H */

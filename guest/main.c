@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The guest's module: whether it is of use here, and the order in which its
- * parts begin and end. The end is the beginning in reverse; the host has none
- * of our memory before the NMI handler goes.
+ * The guest's module: checks whether it is of use here, and initializes its parts in
+ * order. It exits in reverse order. The host has none of our memory any more when the
+ * NMI handler goes.
  */
 #define pr_fmt(fmt) "pvperf_guest: " fmt
 
@@ -17,7 +17,7 @@
 #include "pmu.h"
 #include "watch.h"
 
-/* Any VM; what is missing there is told once. */
+/* Matches any VM. One that the module cannot serve gets one line in the log. */
 static const struct x86_cpu_id hypervisors[] = {
 	X86_MATCH_FEATURE(X86_FEATURE_HYPERVISOR, NULL),
 	{}
@@ -26,7 +26,7 @@ MODULE_DEVICE_TABLE(x86cpu, hypervisors);
 
 static const char *why_useless(void)
 {
-	/* The host can neither see nor write our memory. */
+	/* The host could neither read nor write our memory. */
 	if (cc_platform_has(CC_ATTR_GUEST_MEM_ENCRYPT))
 		return "memory is encrypted, and host and guest must share some; run the VM without SEV or TDX";
 	return pvperf_caps_discover();
@@ -49,26 +49,26 @@ static int __init pvperf_guest_init(void)
 		return err;
 	err = pvperf_nmi_init();
 	if (err)
-		goto no_nmi;
+		goto err_cpu;
 	err = pvperf_cpu_start();
 	if (err)
-		goto no_start;
+		goto err_nmi;
 	err = pvperf_notify_init();
 	if (err)
-		goto no_notify;
+		goto err_stop;
 	err = pvperf_pmu_init();
 	if (err)
-		goto no_pmu;
+		goto err_notify;
 	return 0;
 
-no_pmu:
+err_notify:
 	pvperf_notify_exit();
-no_notify:
+err_stop:
 	pvperf_watch_stop();
 	pvperf_cpu_stop();
-no_start:
+err_nmi:
 	pvperf_nmi_exit();
-no_nmi:
+err_cpu:
 	pvperf_cpu_exit();
 	return err;
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Which NMIs are ours, and which slots they stand for. Reads the page, calls
- * sample.h, knows no perf_event. The invariant: an NMI is claimed if the host
- * has announced one that we have not seen, or one more than has come; so others'
- * are theirs, and one for an event that is gone is still ours.
+ * Decides which NMIs are ours, and which slots they stand for. Reads the page, calls
+ * sample.h, knows no perf_event. The invariant: the handler claims an NMI if the host
+ * has announced more NMIs than the handler has claimed. So it never claims those of
+ * others, and does claim one for an event that is gone.
  */
 #include <linux/jiffies.h>
 #include <linux/minmax.h>
@@ -14,13 +14,13 @@
 #include "sample.h"
 #include "state.h"
 
-/* Longer than this a handler has been waiting for the host, not working. */
+/* A handler that takes longer than this was waiting for the host, not working. */
 #define PVPERF_NMI_WORK	(100 * NSEC_PER_USEC)
 
 /*
- * KVM lets one NMI wait while the handler runs. If the handler has seen it
- * announced, it has nothing to announce when it comes, which need not be at
- * once: so core's own way to tell, by an unchanged address, would miss it.
+ * KVM lets one NMI wait while the handler runs. If the handler has seen that NMI's
+ * announcement already, the NMI finds none when it comes. It may come after some more
+ * instructions, so core's own test for such an NMI, an unchanged address, misses it.
  */
 static int take_late_nmi(struct pvperf_cpu *cpu)
 {
@@ -49,7 +49,7 @@ static int take_nmi(unsigned int type, struct pt_regs *regs)
 	pending = pvperf_page_pending_take(&cpu->area->page);
 	pvperf_for_each_slot(s, pending)
 		pvperf_sample_nmi(cpu, s, regs);
-	/* Core lowers the rate of samples, for good, if they take too long. */
+	/* If samples take too long, core lowers the allowed rate for good. */
 	pvperf_compat_sample_took_nmi(min_t(u64, local_clock() - start,
 					    PVPERF_NMI_WORK));
 	return NMI_HANDLED;
@@ -60,7 +60,7 @@ int pvperf_nmi_init(void)
 	return register_nmi_handler(NMI_LOCAL, take_nmi, 0, "pvperf");
 }
 
-/* Waits for handlers that run. */
+/* Waits for running handlers. */
 void pvperf_nmi_exit(void)
 {
 	unregister_nmi_handler(NMI_LOCAL, "pvperf");

@@ -2,7 +2,7 @@
 #ifndef _PVPERF_GUEST_NMI_H
 #define _PVPERF_GUEST_NMI_H
 
-/* Process context. */
+/* Both in process context. */
 int pvperf_nmi_init(void);
 void pvperf_nmi_exit(void);
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * When the kernel is about to give its memory to somebody else (reboot, kexec,
- * crash kernel, hibernation) or to sleep, the host is told first. Calls cpu.h
- * and hypercall.h. The invariant: whatever runs in this memory afterwards is
- * neither written to nor sent an NMI.
+ * Tells the host before the kernel gives its memory to somebody else (reboot, kexec,
+ * crash kernel, hibernation) or sleeps. Calls cpu.h and hypercall.h. The invariant:
+ * the host neither writes to whatever runs in this memory afterwards, nor sends it an
+ * NMI.
  */
 #include <linux/kprobes.h>
 #include <linux/notifier.h>
@@ -14,7 +14,7 @@
 #include "hypercall.h"
 #include "notify.h"
 
-/* kexec comes through here, too. */
+/* For kexec, too. */
 static int on_reboot(struct notifier_block *nb, unsigned long action,
 		     void *data)
 {
@@ -49,7 +49,7 @@ static struct notifier_block pm_nb = {
 	.notifier_call = on_pm,
 };
 
-/* Any context; the other CPUs may be stopped or not. */
+/* In any context. The other CPUs may be stopped, or not. */
 static int on_panic(struct notifier_block *nb, unsigned long action,
 		    void *data)
 {
@@ -61,7 +61,7 @@ static struct notifier_block panic_nb = {
 	.notifier_call = on_panic,
 };
 
-/* A crash kernel starts before the notifiers of panic, unless told otherwise. */
+/* By default a crash kernel starts before the panic notifiers run. */
 static int on_crash(struct kprobe *kp, struct pt_regs *regs)
 {
 	pvperf_call_reset();
@@ -83,7 +83,7 @@ int pvperf_notify_init(void)
 		return err;
 	register_reboot_notifier(&reboot_nb);
 	atomic_notifier_chain_register(&panic_notifier_list, &panic_nb);
-	/* A kernel without kexec has no such function, and no need of it. */
+	/* A kernel without kexec lacks the function, and needs no probe. */
 	crash_probed = !register_kprobe(&crash_probe);
 	return 0;
 }

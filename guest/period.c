@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The periods of sampling events: what the host is told, what is left of one,
- * and what core is shown so that it finds the right one for a frequency. Calls
- * hypercall.h to hear of an event that has long been silent. The invariant: the
- * host is never told a period below its limit.
+ * The periods of sampling events: which one to tell the host, how much of it is left,
+ * and what to show core so that core finds the right one for a frequency. Calls
+ * hypercall.h to READ an event that was silent for long. The invariant: the host never
+ * gets a period below its limit.
  */
 #include <linux/jiffies.h>
 #include <linux/lockdep.h>
@@ -17,10 +17,10 @@
 #include "period.h"
 #include "state.h"
 
-/* A host event to be opened on trial never runs with this. */
+/* The period of a host event on trial, which never runs. */
 #define PVPERF_PERIOD_TRIAL	(1ULL << 31)
 
-/* More than that since the last look: not one counter went on counting. */
+/* A larger step means that the count was replaced. */
 #define PVPERF_COUNTED_MAX	(1ULL << 44)
 
 u64 pvperf_period_min(const struct perf_event *event)
@@ -47,7 +47,7 @@ u64 pvperf_period_arm(struct pvperf_cpu *cpu, struct pvperf_slot *slot)
 	since = local64_read(&pvperf_event_of(slot->event)->since);
 	slot->armed = period;
 	WRITE_ONCE(ev->period, period);
-	/* Never 0, which would be a whole one. */
+	/* Never 0, which would mean a whole period. */
 	return clamp_t(s64, period - since, 1, period);
 }
 
@@ -67,9 +67,9 @@ bool pvperf_period_overdue(struct perf_event *event, const struct pvperf_slot *s
 }
 
 /*
- * The count is as fresh as the last overflow, which will do while overflows
- * come. But a period far too long for a rare event would never be corrected;
- * the first one is no more than a guess.
+ * Each overflow brings a fresh count, which is enough while overflows come. But a
+ * period that is far too long for a rare event would never be corrected, and the
+ * first period is only a guess. So an event that was silent for long is READ.
  */
 void pvperf_period_refresh(struct pvperf_cpu *cpu, struct perf_event *event)
 {
@@ -88,8 +88,8 @@ void pvperf_period_refresh(struct pvperf_cpu *cpu, struct perf_event *event)
 }
 
 /*
- * What the event counts in a tick, by what it has counted since the last look; 0 if
- * that doesn't say. @p->tuned turns true with the first number.
+ * Returns what the event counts in a tick, from its count since the last call; 0 if
+ * that is unknown. The first known rate replaces the guessed period, too.
  */
 static u64 count_in_tick(struct perf_event *event, struct pvperf_event *p,
 			 const struct guest_perf_event *ev)
@@ -100,7 +100,7 @@ static u64 count_in_tick(struct perf_event *event, struct pvperf_event *p,
 
 	if (!counted)
 		return 0;
-	/* Without what the host had no counter for. An overflow doesn't tell. */
+	/* Leaves out the time without a counter. An overflow brings no times. */
 	if (p->times_fresh) {
 		time = min(time, running - p->paced_running);
 		p->paced_running = running;
@@ -118,9 +118,9 @@ static u64 count_in_tick(struct perf_event *event, struct pvperf_event *p,
 }
 
 /*
- * In each tick core stops an event with a frequency, and wants to know what it has
- * counted in that tick. Ours is the count of some time since some other time, so
- * core is shown what a tick's would have been.
+ * core adjusts a frequency's period in each tick, from the count in that tick. Our
+ * count covers the time between two overflows or READs, so this shows core what the
+ * event would have counted in one tick.
  */
 void pvperf_period_pace(struct perf_event *event, const struct guest_perf_event *ev)
 {

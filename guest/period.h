@@ -9,19 +9,23 @@ struct guest_perf_event;
 struct pvperf_cpu;
 struct pvperf_slot;
 
-/* Any context. The host's own software events are not limited. */
+/* The shortest period that @event may have. Software events have no limit. Any context. */
 u64 pvperf_period_min(const struct perf_event *event);
-/* What to tell the host. Without an event: something for a slot on trial. */
+/* The period to tell the host. NULL stands for a slot on trial. Any context. */
 u64 pvperf_period_of(const struct perf_event *event);
 
-/* The rest with IRQs off, on the event's CPU. */
+/* All functions below: with IRQs off, on the event's CPU. */
 
-/* The slot is about to be enabled; returns what is left of the period. */
+/* @slot will be enabled. Returns what is left of its period. */
 u64 pvperf_period_arm(struct pvperf_cpu *cpu, struct pvperf_slot *slot);
-/* Must the host start a new period, before the one that runs has ended? */
+/* Must the host start a new period before the present one has ended? */
 bool pvperf_period_overdue(struct perf_event *event, const struct pvperf_slot *slot);
 
-/* Of an event with a frequency, not in NMI: around the folding of its count. */
+/*
+ * For an event with a frequency, not in an NMI. Call pvperf_period_refresh() before
+ * its count is folded: it READs an event that was silent for long. Call
+ * pvperf_period_pace() after that: it shows core how fast the event counts.
+ */
 void pvperf_period_refresh(struct pvperf_cpu *cpu, struct perf_event *event);
 void pvperf_period_pace(struct perf_event *event, const struct guest_perf_event *ev);
 

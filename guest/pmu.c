@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The PMUs that perf core sees: what events there are, and the way from core's
- * calls to event.h. "cpu" where the guest has no PMU of its own, so that perf
- * needs no option; and "pvperf" always. Neither knows the page or a hypercall.
- * The invariant: pmu_disable() stops nothing, it opens a bracket; when the last
- * one closes, the host is told, once.
+ * The PMUs that perf core sees: which events there are, and the way from core's calls
+ * to event.h. "pvperf" is always there. "cpu" is there if the guest has no PMU of its
+ * own, so that perf needs no option. This file knows neither the page nor a hypercall.
+ * The invariant: pmu_disable() stops nothing, it opens a bracket. When the outermost
+ * bracket closes the host is told, once.
  */
 #include <linux/bitfield.h>
 #include <linux/cpumask.h>
@@ -28,10 +28,10 @@
 #include "trial.h"
 #include "watch.h"
 
-static struct pmu *cpu_pmu;	/* NULL: the guest has its own */
+static struct pmu *cpu_pmu;	/* NULL if the guest has a PMU of its own */
 static struct pmu *own_pmu;
 
-/* --------------------------------------------- perf core's calls, IRQs off */
+/* ---------------------------------------- called by perf core with IRQs off */
 
 static void bracket_begin(struct pmu *pmu)
 {
@@ -46,7 +46,7 @@ static void bracket_end(struct pmu *pmu)
 		pvperf_batch_flush(cpu);
 }
 
-/* Groups are scheduled in a bracket, and read in one go. */
+/* A group is scheduled in one bracket, and read by one batch. */
 static void txn_start(struct pmu *pmu, unsigned int flags)
 {
 	struct pvperf_cpu *cpu = pvperf_cpu_this();
@@ -69,7 +69,7 @@ static unsigned int txn_end(struct pmu *pmu)
 	return flags;
 }
 
-/* If it fails, core takes the group out again, and then cancels. */
+/* If this fails core takes the group out again and cancels the transaction. */
 static int txn_commit(struct pmu *pmu)
 {
 	struct pvperf_cpu *cpu = pvperf_cpu_this();
@@ -86,7 +86,7 @@ static void txn_cancel(struct pmu *pmu)
 	txn_end(pmu);
 }
 
-/* ------------------------------------------------------ what events there are */
+/* ----------------------------------------------------- which events there are */
 
 static int key_hardware(u64 config, struct pvperf_key *key)
 {
@@ -132,7 +132,7 @@ static int key_raw(u64 config, u64 config1, struct pvperf_key *key)
 	return 0;
 }
 
-/* They concern the vCPU's thread, which is in no mode of the guest's. */
+/* Events of the vCPU's thread at the host, which is in no mode of the guest. */
 static int key_software(u64 config, struct pvperf_key *key)
 {
 	if (!(pvperf_caps.features & KVM_PERF_FEATURE_HOST_SW))
@@ -142,7 +142,7 @@ static int key_software(u64 config, struct pvperf_key *key)
 	return 0;
 }
 
-/* An event of our own config. */
+/* An event in our own config format. */
 static int key_config(const struct perf_event_attr *attr,
 		      struct pvperf_key *key)
 {
@@ -190,7 +190,7 @@ static bool is_our_hardware(const struct perf_event *event)
 	return pvperf_event_is(event) && pvperf_event_of(event)->hardware;
 }
 
-/* A group that can never be on at once would wait for ever. */
+/* A group with more events than the host has counters would wait for ever. */
 static int check_group(struct perf_event *event)
 {
 	struct perf_event *leader = event->group_leader, *sibling;
@@ -212,11 +212,12 @@ static int check_period(struct perf_event *event, u64 period)
 }
 
 /*
- * What core starts with, 1, would cost an exit for each of the first events. What
- * a CPU that never waits would need makes a program of a few milliseconds, and
- * the children that begin with it, too short for a sample.
+ * The first period of a frequency. core's own, 1, would cost an exit for each of the
+ * first events. The right one for a CPU that never waits would be so long that a
+ * program of a few milliseconds, and a child that inherits the period, ends before
+ * its first sample. So it is an eighth of that.
  */
-#define PVPERF_PMU_FIRST	8	/* times as often */
+#define PVPERF_PMU_FIRST	8
 
 static void first_period(struct perf_event *event)
 {
@@ -228,7 +229,7 @@ static void first_period(struct perf_event *event)
 	pvperf_core_first_period(event);
 }
 
-/* The answers that bare metal has, too; what may change later is no reason. */
+/* Refuses for the reasons of bare metal only. Other reasons may be gone later. */
 static int try_key(const struct pvperf_key *key, int *slot)
 {
 	switch (pvperf_trial_open(key, slot)) {
@@ -254,7 +255,7 @@ static int setup_event(struct perf_event *event, struct pvperf_event *p)
 {
 	int err;
 
-	/* There are no guests of this guest. */
+	/* This guest has no guests. */
 	p->nested_only = event->attr.exclude_host;
 	p->hardware = p->key.type != KVM_PERF_TYPE_SOFTWARE && !p->nested_only;
 	p->tuned = event->parent;
@@ -263,14 +264,14 @@ static int setup_event(struct perf_event *event, struct pvperf_event *p)
 		err = check_period(event, event->attr.sample_period);
 	if (err)
 		return err;
-	/* What a parent has need not be asked for at each fork. */
+	/* Saves a call at each fork: the host has opened the parent. */
 	return event->parent || p->nested_only ? 0 : try_key(&p->key, &p->last);
 }
 
 static void destroy_event(struct perf_event *event)
 {
 	pvperf_watch_put();
-	/* A flush may look at it still, with IRQs off. */
+	/* A flush may still look at it, with IRQs off. */
 	kfree_rcu(pvperf_event_of(event), rcu);
 }
 
@@ -357,14 +358,14 @@ int pvperf_pmu_init(void)
 	if (!(pvperf_caps.features & KVM_PERF_FEATURE_SAMPLING))
 		pmu_template.capabilities = PERF_PMU_CAP_NO_INTERRUPT;
 	pvperf_sysfs_init();
-	/* Closes what that has opened. */
+	/* Closes the host events that pvperf_sysfs_init() opened on trial. */
 	pvperf_watch_once();
 	if (!guest_has_pmu()) {
 		err = register_pmu(&cpu_pmu, "cpu", PERF_TYPE_RAW,
 				   pvperf_sysfs_cpu);
 		if (err)
 			return err;
-		/* So its events may be in groups with those of "cpu". */
+		/* So that events of "pvperf" may be in a group with events of "cpu". */
 		pmu_template.task_ctx_nr = perf_sw_context;
 	}
 	err = register_pmu(&own_pmu, "pvperf", -1,

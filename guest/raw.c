@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What the CPU maker's driver makes of a raw event. Tables. The invariant: a code
- * either counts what it counts on bare metal, or is refused.
+ * The tables of raw.h. The invariant: a code counts what it counts on bare metal, or
+ * is refused.
  */
 #include "raw.h"
 
 #define PVPERF_RAW_SELECT	0xff84ffffULL	/* select, umask, edge, inv, cmask */
 #define PVPERF_RAW_SELECT_AMD	(0xfULL << 32)	/* select, bits 11:8 */
 #define PVPERF_RAW_ANY_THREAD	0x00200000ULL
-#define PVPERF_RAW_IN_TX	(3ULL << 32)	/* in a transaction; its checkpoints */
-#define PVPERF_RAW_EQUAL	(0x10ULL << 32)	/* of cmask, and a second unit mask: */
-#define PVPERF_RAW_UMASK2	(0xffULL << 40)	/* Intel's since PerfMon version 6 */
+#define PVPERF_RAW_IN_TX	(3ULL << 32)	/* in a transaction; checkpointed */
+#define PVPERF_RAW_EQUAL	(0x10ULL << 32)	/* compares with cmask for equality */
+#define PVPERF_RAW_UMASK2	(0xffULL << 40)	/* both Intel's, since PerfMon version 6 */
 
 static const __u64 taken_bits[] = {
 	[PVPERF_RAW_OTHER]	= PVPERF_RAW_SELECT,
@@ -23,8 +23,8 @@ static const __u64 taken_bits[] = {
 };
 
 /*
- * Unit mask and select of Intel's events that have a second register: responses off
- * the core, latency of loads, front end, and the like. Each is so on some models.
+ * Unit mask and select of Intel's events that need a second register: off-core
+ * responses, load latency, front end and the like. Each needs it on some models only.
  */
 static const __u16 config1_codes[] = {
 	0x0127, 0x0227, 0x012a, 0x012b, 0x01b7, 0x02b7, 0x01bb, 0x01c6, 0x02c6,

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Reading an event: what perf core asks for when somebody reads one, or a group.
- * Calls batch.h for a READ at the host, event.h and time.h for what comes of it.
- * The invariant: what a reader gets is no older than its call, but for a CPU's own
- * events, which may have come with another's a moment ago.
+ * Reads an event or a group for perf core. Calls batch.h for a READ at the host,
+ * account.h and time.h for the result. The invariant: a reader gets a count that is no
+ * older than the reader's call. The exception is a CPU's own event, which may have been
+ * READ a moment ago, with another one.
  */
 #include <linux/hardirq.h>
 #include <linux/lockdep.h>
@@ -16,7 +16,7 @@
 #include "state.h"
 #include "time.h"
 
-/* May hit a flush; the batch is not to be touched, nor the times. */
+/* May interrupt a flush, so it touches neither the batch nor the times. */
 static void read_nmi(struct pvperf_cpu *cpu, struct perf_event *event)
 {
 	struct pvperf_slot *slot = pvperf_event_of(event)->slot;
@@ -27,7 +27,7 @@ static void read_nmi(struct pvperf_cpu *cpu, struct perf_event *event)
 		pvperf_account_fold(event, pvperf_cpu_event(cpu, slot));
 }
 
-/* For a reader: the times, after the counts. */
+/* The counts are up to date: books the times. */
 static void book_times(struct pvperf_cpu *cpu, unsigned long slots)
 {
 	struct perf_event *event;
@@ -56,9 +56,9 @@ void pvperf_read_deferred(struct pvperf_cpu *cpu)
 }
 
 /*
- * perf stat -a reads a CPU's events one by one, each time anew. So whoever comes
- * for the first brings the others along, and of these each is good for one read
- * soon after. Not a task's own: it may have worked in between, and look for that.
+ * perf stat -a reads a CPU's events one by one. So the first read of an event READs the
+ * others, too, and the result is good for one read of each soon after. A task's own
+ * events are not read so: the task may have worked between two reads, to measure it.
  */
 #define PVPERF_READ_TOGETHER	(50 * NSEC_PER_USEC)
 
@@ -84,7 +84,7 @@ static void read_cpu_event(struct pvperf_cpu *cpu, struct perf_event *event,
 
 	if (!soon || !__test_and_clear_bit(s, &cpu->read.fresh)) {
 		if (!soon) {
-			/* What nobody came for the last time need not come again. */
+			/* Leaves out those that nobody read the last time. */
 			cpu->read.together &= ~cpu->read.fresh;
 			cpu->read.fresh = others_of(cpu, event);
 			cpu->set.reading |= cpu->read.fresh;

@@ -5,10 +5,12 @@
 struct perf_event;
 struct pvperf_cpu;
 
-/* Both with IRQs off, on the event's CPU; the first from an NMI, too. */
-
+/*
+ * Reads @event. In a transaction this only notes the event for
+ * pvperf_read_deferred(). IRQs off, on the event's CPU, in an NMI, too.
+ */
 void pvperf_read_event(struct perf_event *event);
-/* All that pvperf_read_event() has put off until the transaction's end. */
+/* Reads all events that the transaction has noted. IRQs off, on @cpu, not in an NMI. */
 void pvperf_read_deferred(struct pvperf_cpu *cpu);
 
 #endif /* _PVPERF_GUEST_READ_H */

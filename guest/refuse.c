@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Refusals, put into words. The invariant: no program can fill the log; each reason
- * has one line a minute.
+ * The words of refusals. The invariant: no program can fill the log, as each reason
+ * gets one line a minute at most.
  */
 #define pr_fmt(fmt) "pvperf_guest: " fmt
 
@@ -14,7 +14,7 @@
 
 #define PVPERF_REFUSE_EVERY	(60 * HZ)
 
-/* Nobody is told how many lines were left out: those of programs that try again. */
+/* Does not print how many lines were left out: programs try the same again and again. */
 #define refuse(err, fmt, ...) ({						\
 	static struct ratelimit_state _rs =					\
 		RATELIMIT_STATE_INIT_FLAGS(_rs, PVPERF_REFUSE_EVERY, 1,		\

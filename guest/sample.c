@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Overflows become samples. Calls account.h to fold the count and perf core, by
- * compat, to write samples; all of it in NMI context. The invariant: each
- * overflow that is taken from the page is a sample, or is added to the event's
- * lost samples; and the periods of the samples add up to the count.
+ * Makes samples from overflows, in NMI context. Calls account.h to fold the count, and
+ * perf core, by compat/, to write samples. The invariant: each overflow that is taken
+ * from the page becomes a sample or a lost sample, and the periods of all samples add
+ * up to the count.
  */
 #include <linux/math64.h>
 #include <linux/sched/task_stack.h>
@@ -16,9 +16,9 @@
 #include "state.h"
 
 /*
- * An event of user code may get its NMI when the kernel has been entered since;
- * core would drop the sample without a word. It is of the user code that was
- * left.
+ * The NMI of an event of user code may come when the CPU has entered the kernel. core
+ * would drop that sample silently. The sample belongs to the user code that the CPU
+ * has left, so it gets the registers of that.
  */
 static struct pt_regs *regs_nmi(const struct perf_event *event,
 				struct pt_regs *regs)
@@ -30,8 +30,8 @@ static struct pt_regs *regs_nmi(const struct perf_event *event,
 }
 
 /*
- * The period that a sample stands for. Where the host has made periods longer
- * and samples say what theirs was, it's as with a frequency.
+ * The period that each of @n samples stands for. If the host stretches periods and the
+ * samples carry theirs, they share @since as they do with a frequency.
  */
 static u64 period_nmi(const struct perf_event *event, u64 since,
 		      u32 n, bool stretched)
@@ -43,8 +43,8 @@ static u64 period_nmi(const struct perf_event *event, u64 since,
 }
 
 /*
- * Stopped in a bracket, or leaving, an event counts still, and its overflow is
- * one as any other. But one that has left has no SIGTRAP to send, for core.
+ * An event that is stopped in a bracket, or leaving, still counts, so its overflows
+ * make samples. But core sends no SIGTRAP for an event that has left.
  */
 static bool wanted_nmi(const struct pvperf_slot *slot,
 		       const struct perf_event *event)
@@ -52,7 +52,7 @@ static bool wanted_nmi(const struct pvperf_slot *slot,
 	return !slot->halted && (event == slot->event || !event->attr.sigtrap);
 }
 
-/* Returns what core does: not 0 if there are to be no more for now. */
+/* Returns what core says: not 0 if the event must stop for now. */
 static int write_nmi(struct perf_event *event, u64 period,
 		     struct pt_regs *regs)
 {
@@ -64,11 +64,11 @@ static int write_nmi(struct perf_event *event, u64 period,
 }
 
 /*
- * The host has made the periods longer, as they were too short for it. Who reads
- * the samples is to know, by core's THROTTLE record: so core is made to believe,
- * once a tick, that this one was too many for itself. But nothing has to stop
- * until that tick, as core would have it; only what is too much for core itself
- * is halted.
+ * The host has stretched the periods, as they were too short for it. core's THROTTLE
+ * record tells that to the reader of the samples. So once a tick we make core believe
+ * that this overflow exceeds its own limit. core then wants the event stopped until the
+ * next tick, which is not necessary: .hiding_throttle has ->stop() ignore that. An
+ * event that exceeds core's real limit is stopped.
  */
 static int write_throttled_nmi(struct pvperf_cpu *cpu,
 			       struct perf_event *event, u64 period,
@@ -91,10 +91,10 @@ static int write_throttled_nmi(struct pvperf_cpu *cpu,
 }
 
 /*
- * Core computes the next period of an event with a frequency from the time
- * between two calls and the count in it. So of overflows that come together only
- * the last is let do so, with all of their count; a stamp in the future makes
- * core skip that for the others. Returns how many were made.
+ * core computes the next period of a frequency from the time between two samples and
+ * the count in that time. Of overflows that come together only the last one may do
+ * that, with the count of all. For the others a stamp in the future makes core skip
+ * it. Returns the number of samples.
  */
 static u32 write_all_nmi(struct pvperf_cpu *cpu, struct perf_event *event,
 			 u32 n, bool stretched, struct pt_regs *regs)
@@ -116,7 +116,7 @@ static u32 write_all_nmi(struct pvperf_cpu *cpu, struct perf_event *event,
 		       write_throttled_nmi(cpu, event, period, regs) :
 		       write_nmi(event, period, regs);
 	} while (made < n && !halt);
-	/* Core may have done this itself, or leave it to us. */
+	/* Newer kernels have stopped the event already, older ones leave that to us. */
 	if (halt)
 		pvperf_event_stop(event, 0);
 	return made;

@@ -5,7 +5,7 @@
 struct pt_regs;
 struct pvperf_cpu;
 
-/* Makes samples of slot @s's overflows. NMI, on @cpu. */
+/* Makes samples from the overflows of slot @s. In an NMI, on @cpu. */
 void pvperf_sample_nmi(struct pvperf_cpu *cpu, int s, struct pt_regs *regs);
 
 #endif /* _PVPERF_GUEST_SAMPLE_H */

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The slots of a CPU: which one serves which key. Changes what a slot wants,
- * and leaves it to its callers to flush; knows nothing of counts, times and
- * samples. The invariant: a slot with an event, or one that is leaving, is nobody
- * else's.
+ * The slots of a CPU: which slot serves which key. Changes what a slot wants, and
+ * leaves the flush to the caller; knows nothing of counts, times and samples. The
+ * invariant: a slot with an event, or with an event that is leaving, is not given to
+ * another event.
  */
 #include <linux/bitops.h>
 #include <linux/lockdep.h>
@@ -17,8 +17,8 @@ static bool slot_idle(const struct pvperf_slot *slot)
 }
 
 /*
- * How well slot @s would do for @event; 0: not at all. Best is the one it has
- * just left in this bracket, as then there's nothing to tell the host.
+ * How well @slot suits @event; 0: not at all. The slot that the event has left in this
+ * bracket suits best, as the host then needs to do nothing.
  */
 static int slot_fit(const struct pvperf_slot *slot,
 		    const struct pvperf_key *key,
@@ -39,7 +39,7 @@ int pvperf_slot_find(struct pvperf_cpu *cpu, const struct pvperf_key *key,
 	int s, fit, best = -1, best_fit = 0;
 
 	lockdep_assert_irqs_disabled();
-	/* Nearly always, and a search costs more than all the rest. */
+	/* True nearly always; the search costs more than the rest of ->add(). */
 	if (last < pvperf_caps.events && slot_fit(&cpu->slot[last], key, event) >= 3)
 		return last;
 	for (s = 0; s < pvperf_caps.events; s++) {
@@ -116,7 +116,7 @@ void pvperf_slot_mark_dirty(struct pvperf_cpu *cpu)
 	int s;
 
 	lockdep_assert_irqs_disabled();
-	/* Atomic, as NMIs set bits, too. */
+	/* Atomic, as an NMI may set bits, too. */
 	pvperf_for_each_slot(s, used)
 		set_bit(s, &cpu->set.dirty);
 }

@@ -12,7 +12,7 @@ static inline bool pvperf_key_equal(const struct pvperf_key *a,
 	       a->config == b->config && a->sampling == b->sampling;
 }
 
-/* Nobody's, and counts for @key: who takes it has nothing to ask for but a READ. */
+/* Is @slot free while its host event counts for @key? The next user only needs a READ. */
 static inline bool pvperf_slot_is_ready(const struct pvperf_slot *slot,
 					const struct pvperf_key *key)
 {
@@ -20,23 +20,23 @@ static inline bool pvperf_slot_is_ready(const struct pvperf_slot *slot,
 	       !slot->rearm && pvperf_key_equal(&slot->key, key);
 }
 
-/* All with IRQs off, on @cpu. */
+/* With IRQs off, on @cpu, except where another context is named. */
 
-/* A slot that @event can have now, or -1. @last: the one that it had last. */
+/* Returns a slot that @event can have now, or -1. Tries @last, its previous one, first. */
 int pvperf_slot_find(struct pvperf_cpu *cpu, const struct pvperf_key *key,
 		     struct perf_event *event, int last);
 /*
- * Gives slot @s to @key, and whatever it still held back to the host. If it counts
- * for @key already it stays clean.
+ * Gives slot @s to @key. A host event with another key will be closed. If the host
+ * event counts for @key already, the slot does not become dirty.
  */
 void pvperf_slot_claim(struct pvperf_cpu *cpu, int s, const struct pvperf_key *key);
-/* Marks all that nobody uses to be closed at the next flush. */
+/* Has the next flush close all host events that no perf_event uses. */
 void pvperf_slot_close_idle(struct pvperf_cpu *cpu);
 
-/* All that is in a slot has to be opened. */
+/* Marks all slots with an event dirty. */
 void pvperf_slot_mark_dirty(struct pvperf_cpu *cpu);
 
-/* Sets of slots: with an event; open at the host. Of another CPU, too: a guess then. */
+/* The slots with an event; the slots with a host event. A guess if @cpu is another CPU. */
 unsigned long pvperf_slot_all_used(struct pvperf_cpu *cpu);
 unsigned long pvperf_slot_all_open(struct pvperf_cpu *cpu);
 

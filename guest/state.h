@@ -3,8 +3,9 @@
 #define _PVPERF_GUEST_STATE_H
 
 /*
- * What all other files here work on: a slot, the private part of a perf_event,
- * and what a CPU has of them. No functions but short inlines; no calls.
+ * The structures that all other files of guest/ work on: a slot, the private part
+ * of a perf_event, and what a CPU has of both. The inlines here are short and call
+ * no other file.
  */
 
 #include <linux/bitops.h>
@@ -20,14 +21,14 @@
 #include <asm/local64.h>
 #include <pvperf/page.h>
 
-#define PVPERF_SLOTS	KVM_PERF_EVENTS_MAX	/* one bit each in .pending */
+#define PVPERF_SLOTS	KVM_PERF_EVENTS_MAX	/* each has one bit in page.pending */
 
-/* The slots of a set, as it is when this begins; for_each_set_bit() costs thrice that. */
+/* Walks a copy of @set: for_each_set_bit() takes three times as many instructions. */
 #define pvperf_for_each_slot(s, set)						\
 	for (unsigned long __left = (set);					\
 	     __left && ((s) = __ffs(__left), true); __left &= __left - 1)
 
-/* What the host counts. Events alike in this can follow each other in a slot. */
+/* What the host counts in a slot. Events of equal keys can share a host event in turn. */
 struct pvperf_key {
 	u32 type;
 	u32 flags;
@@ -36,71 +37,72 @@ struct pvperf_key {
 };
 
 /*
- * A counter of a CPU's. Its host event, once open, stays so when its perf_event
- * has gone, for the next one of the same key. Touched on its CPU only, with
- * IRQs off; NMIs read .event and .leaving, and write .armed, .rearm, .halted.
+ * A virtual counter of a CPU. When its perf_event leaves, its host event stays open
+ * for the next perf_event with the same key. A slot is touched on its own CPU only,
+ * with IRQs off. An NMI reads .event and .leaving, and writes .armed, .rearm and
+ * .halted.
  */
 struct pvperf_slot {
 	struct pvperf_key key;
-	struct perf_event *event;	/* whose it is */
-	struct perf_event *leaving;	/* whose it was until the coming flush */
-	u64 armed;	/* the sampling period that runs at the host */
-	int error;	/* of the last OPEN */
-	bool open;	/* the host has it */
-	bool on;	/* the host counts, for nobody if there's no event */
-	bool begins;	/* on when .event came: counts from its READ or DISABLE */
-	bool rearm;	/* start the period anew */
-	bool halted;	/* throttled: no samples, though the host counts on */
-	bool close;	/* for another key, or for good */
-	bool trial;	/* open it without an event */
+	struct perf_event *event;	/* the one that the slot counts for */
+	struct perf_event *leaving;	/* the previous one, until the next flush */
+	u64 armed;	/* the sampling period that the host has started */
+	int error;	/* result of the last OPEN */
+	bool open;	/* the host event exists */
+	bool on;	/* the host event counts, perhaps without a perf_event */
+	bool begins;	/* was on when .event came: that counts from the next READ or DISABLE */
+	bool rearm;	/* restart the period */
+	bool halted;	/* throttled: the host counts on, overflows make no samples */
+	bool close;	/* close the host event: another key wants the slot, or nobody */
+	bool trial;	/* open the host event though there is no perf_event */
 };
 
-/* What became of a perf_event's time while it was on this CPU. */
+/* How a perf_event's time is booked while the event is on a CPU. */
 enum pvperf_served {
-	PVPERF_NOT_WANTED,	/* stopped: no time to lose */
-	PVPERF_SERVED,		/* the host counts; what it lost it tells */
-	PVPERF_UNSERVED,	/* the host doesn't: all is lost */
+	PVPERF_NOT_WANTED,	/* the event is stopped: no time is lost */
+	PVPERF_SERVED,		/* the host counts, and tells how much time it lost */
+	PVPERF_UNSERVED,	/* the host does not count: all time is lost */
 };
 
 /*
- * A perf_event's private part. NMIs touch .since, .count_fresh_at and .times_fresh, and read
- * the rest but the times.
+ * The private part of a perf_event. An NMI touches .since, .count_fresh_at and
+ * .times_fresh, and reads the rest except for the times.
  */
 struct pvperf_event {
 	struct pvperf_key key;
-	struct pvperf_slot *slot;	/* while it is added */
-	int last;		/* number of the slot it had last, of any CPU's */
-	bool hardware;		/* needs a counter of the host's */
-	bool nested_only;	/* of a nested guest: always 0 */
+	struct pvperf_slot *slot;	/* while the event is added */
+	int last;		/* number of its last slot, whichever CPU that was on */
+	bool hardware;		/* needs a counter of the host */
+	bool nested_only;	/* counts guests of this guest only: always 0 */
 	local64_t since;	/* counted since the last sample */
-	u64 count_fresh_at;	/* when the count last was fresh; local_clock() */
-	bool times_fresh;		/* ... and the times with it */
-	u64 paced_count;	/* the page's count that core has been told ... */
-	u64 paced_at;		/* ... when that was heard */
-	u64 paced_running;	/* ... and the host's time then */
-	u64 tick_overflows;	/* core's, while it believes to have throttled */
-	bool tuned;		/* the period of a frequency is more than a guess */
+	u64 count_fresh_at;	/* when the page's count was last up to date; local_clock() */
+	bool times_fresh;	/* the page's times were up to date then, too */
+	u64 paced_count;	/* the page's count that core was last told of ... */
+	u64 paced_at;		/* ... the .count_fresh_at of that count ... */
+	u64 paced_running;	/* ... and the page's time_running then */
+	u64 tick_overflows;	/* core's count of overflows, while core believes in a throttle */
+	bool tuned;		/* the period of a frequency is measured, not guessed */
 
-	u64 added;		/* core's time stamp when it came here */
-	u64 clock;		/* local_clock() when .served began */
-	u64 enabled;		/* the host's times then */
+	u64 added;		/* pvperf_core_tstamp() when the event was added */
+	u64 clock;		/* local_clock() of the last booking */
+	u64 enabled;		/* the page's times then */
 	u64 running;
-	u64 lost;		/* of the time before .clock */
-	u64 taken;		/* of .lost, already taken from the event */
-	u64 shown;		/* running time here, as of then */
-	enum pvperf_served served;
-	bool ran;		/* at the host, for any time at all */
-	bool frozen;		/* .shown is not to grow while unserved */
+	u64 lost;		/* time lost up to .clock, since the event was added */
+	u64 taken;		/* the part of .lost that total_time_running no longer has */
+	u64 shown;		/* running time since .added that readers may have seen */
+	enum pvperf_served served;	/* how the time since .clock is booked */
+	bool ran;		/* the host has counted for some time since .added */
+	bool frozen;		/* was unserved when .shown was set: .shown must not grow */
 	struct rcu_head rcu;
 };
 
-/* What OPEN reads, of one slot. */
+/* The input of OPEN for one slot. */
 struct pvperf_open {
 	struct guest_perf_event_param param;
 	struct guest_perf_attr attr;
 } __aligned(128);
 
-/* The memory a CPU shares with the host; contiguous, no structure in two pages. */
+/* The memory that a CPU shares with the host. No structure in it crosses a page. */
 struct pvperf_area {
 	union {
 		struct guest_perf_page page;
@@ -112,70 +114,73 @@ struct pvperf_area {
 
 static_assert(sizeof(struct pvperf_area) == 4 * PAGE_SIZE);
 
-/* By the file that each part belongs to; others may look, and change what's said. */
+/*
+ * A CPU. The comment at each part names the file that writes it; a second writer is
+ * named at the field.
+ */
 struct pvperf_cpu {
-	struct pvperf_area *area;	/* cpu.c: from the first time online, to the end */
+	struct pvperf_area *area;	/* cpu.c: from first online until module exit */
 
 	struct {			/* link.c */
-		bool online;		/* may be attached */
+		bool online;		/* the CPU may be attached */
 		bool attached;		/* the host has the area */
-		bool lost;		/* ... and turned out not to, in this flush; batch.c */
-		u64 epoch;		/* of the host side we are attached to */
-		unsigned long retry;	/* to attach again, in jiffies */
+		bool lost;		/* batch.c: a result of this flush denies .attached */
+		u64 epoch;		/* of the host that the CPU is attached to */
+		unsigned long retry;	/* no attempt to attach before; jiffies */
 	} link;
 
 	struct {			/* pmu.c */
-		int depth;		/* of pmu_disable() brackets */
+		int depth;		/* of nested pmu_disable() */
 		unsigned int flags;	/* PERF_PMU_TXN_* */
-		unsigned long slots;	/* filled in this transaction ... event.c */
-		bool pinned;		/* ... and one of them by a pinned group's */
+		unsigned long slots;	/* event.c: filled in this transaction ... */
+		bool pinned;		/* ... one of them for a pinned group */
 	} txn;
 
-	struct {			/* of slots; anybody's. An NMI sets bits of .dirty */
-		unsigned long dirty;	/* whose event may want what isn't so */
+	struct {			/* sets of slots, for all files; NMIs set bits of .dirty */
+		unsigned long dirty;	/* may differ from what the host has */
 		unsigned long reading;	/* to READ in the next flush */
-		unsigned long leaving;	/* with .leaving */
-		unsigned long on;	/* with .on */
-		unsigned long idling;	/* without an event that are on ... */
-		unsigned long stale;	/* ... and were so at the last look, too */
+		unsigned long leaving;	/* have .leaving */
+		unsigned long on;	/* have .on */
+		unsigned long idling;	/* are on without an event ... */
+		unsigned long stale;	/* ... and were so at the last tick of the watch */
 	} set;
 
-	struct {			/* the host's, for hardware events */
-		int used;		/* hardware events that are in slots; event.c */
-		bool scarce;		/* the host was short of them since the last look */
+	struct {			/* the host's counters for hardware events */
+		int used;		/* event.c: hardware events in slots */
+		bool scarce;		/* batch.c, account.c: too few since the watch's last tick */
 	} counters;
 
 	struct {			/* read.c */
-		unsigned long together;	/* slots of the CPU's own events, read as one ... */
-		unsigned long fresh;	/* ... and of these, what nobody has come for yet */
-		u64 fresh_at;		/* since then; local_clock() */
+		unsigned long together;	/* slots of the CPU's own events, READ at once ... */
+		unsigned long fresh;	/* ... of these, the ones that no reader asked for yet */
+		u64 fresh_at;		/* when .fresh was READ; local_clock() */
 	} read;
 
 	struct {			/* batch.c */
-		bool busy;		/* in a flush */
+		bool busy;		/* a flush runs */
 		u32 queued;		/* operations in the page's batch */
-		u64 now;		/* when the last one was done; local_clock() */
-		unsigned long starved;	/* slots begun in this round, without a counter; account.c */
-		struct irq_work work;	/* a flush that an NMI asked for */
+		u64 now;		/* when the last batch was done; local_clock() */
+		unsigned long starved;	/* account.c: slots begun in this round, no counter */
+		struct irq_work work;	/* a flush on behalf of an NMI */
 	} batch;
 
 	struct {			/* nmi.c; link.c for a new host */
-		u32 seen;		/* of page.nmis, by the handler ... */
-		bool late;		/* ... before they came, one of them */
-		unsigned long late_until;	/* jiffies */
+		u32 seen;		/* announced NMIs that the handler knows of ... */
+		bool late;		/* ... one of them is still to come */
+		unsigned long late_until;	/* but not after this; jiffies */
 	} nmi;
 
-	bool hiding_throttle;		/* sample.c: core believes in a throttling, we don't stop */
+	bool hiding_throttle;		/* sample.c: ->stop() must not stop, see there */
 
 	struct pvperf_slot slot[PVPERF_SLOTS];
 };
 
-/* So long after an NMI one may come that was announced with it; in jiffies. */
+/* An NMI that was announced together with another one comes within this; jiffies. */
 #define PVPERF_NMI_LATE	(HZ / 10)
 
 extern struct pvperf_cpu __percpu *pvperf_cpus;
 
-/* Callers have IRQs off, and so stay here. */
+/* The caller has IRQs off, so that the CPU remains this one. */
 static inline struct pvperf_cpu *pvperf_cpu_this(void)
 {
 	return this_cpu_ptr(pvperf_cpus);
@@ -187,22 +192,22 @@ pvperf_cpu_event(struct pvperf_cpu *cpu, const struct pvperf_slot *slot)
 	return &cpu->area->event[slot - cpu->slot];
 }
 
-/* On this CPU. */
+/* The ABI's id of @slot. @cpu is this CPU. */
 static inline s32 pvperf_cpu_id(struct pvperf_cpu *cpu,
 				const struct pvperf_slot *slot)
 {
 	return smp_processor_id() * PVPERF_SLOTS + (slot - cpu->slot);
 }
 
-/* The host counts in @slot from now on, or doesn't. On this CPU, not in NMI. */
+/* Notes whether the host event of @slot counts. On this CPU, not in an NMI. */
 static inline void pvperf_slot_set_on(struct pvperf_cpu *cpu,
-					struct pvperf_slot *slot, bool on)
+				      struct pvperf_slot *slot, bool on)
 {
 	slot->on = on;
 	__assign_bit(slot - cpu->slot, &cpu->set.on, on);
 }
 
-/* Slot @s is somebody's from now on. On this CPU. */
+/* Takes slot @s out of the sets that describe its previous user. On this CPU. */
 static inline void pvperf_slot_take(struct pvperf_cpu *cpu, int s)
 {
 	const unsigned long others = ~BIT(s);
@@ -218,13 +223,13 @@ static inline struct pvperf_event *pvperf_event_of(const struct perf_event *even
 	return event->pmu_private;
 }
 
-/* One of ours? Of any PMU's. */
+/* Is @event one of ours, of whichever of our PMUs? */
 static inline bool pvperf_event_is(const struct perf_event *event)
 {
 	return event->pmu->module == THIS_MODULE;
 }
 
-/* Samples at a frequency? .freq alone says nothing with a frequency of 0. */
+/* Does @event sample at a frequency? .freq alone may come with a frequency of 0. */
 static inline bool pvperf_event_is_freq(const struct perf_event *event)
 {
 	return event->attr.freq && event->attr.sample_freq;
@@ -236,14 +241,14 @@ static inline bool pvperf_event_tells_period(const struct perf_event *event)
 	return event->attr.sample_type & PERF_SAMPLE_PERIOD;
 }
 
-/* Any context. The page's count is fresh; @synced: and so are its times. */
-static inline void pvperf_event_mark_fresh(struct pvperf_event *p, bool synced)
+/* The page's count is up to date now; its times are, too, if @times. Any context. */
+static inline void pvperf_event_mark_fresh(struct pvperf_event *p, bool times)
 {
 	p->count_fresh_at = local_clock();
-	p->times_fresh = synced;
+	p->times_fresh = times;
 }
 
-/* Should it count now? */
+/* Should the event in @slot count now? */
 static inline bool pvperf_event_wanted(const struct pvperf_slot *slot)
 {
 	const struct perf_event *event = READ_ONCE(slot->event);

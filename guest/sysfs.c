@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * /sys/bus/event_source/devices/{cpu,pvperf}: the names that perf takes events
- * from. Tables, and a question to trial.h about what the host has. The
- * invariant: an event listed here can be opened, and its string means what
- * sysfs.h says of the config.
+ * /sys/bus/event_source/devices/{cpu,pvperf}, where perf looks up the names of events.
+ * Tables; calls trial.h to find out which events the host has. The invariant: an event
+ * that is listed here can be opened, and its string has the format of sysfs.h.
  */
 #include <linux/kernel.h>
 #include <linux/perf_event.h>
@@ -47,7 +46,7 @@ PMU_EVENT_ATTR_STRING(stalled-cycles-frontend,	attr_hw7, "event=0x07,pv=0x1");
 PMU_EVENT_ATTR_STRING(stalled-cycles-backend,	attr_hw8, "event=0x08,pv=0x1");
 PMU_EVENT_ATTR_STRING(ref-cycles,		attr_hw9, "event=0x09,pv=0x1");
 
-/* Of the host, about the vCPU's thread; PERF_COUNT_SW_*. */
+/* The host's events of the vCPU's thread; PERF_COUNT_SW_*. */
 PMU_EVENT_ATTR_STRING(host-cpu-clock,		attr_sw0, "event=0x00,pv=0x2");
 PMU_EVENT_ATTR_STRING(host-cpu-clock.unit,	attr_sw0_unit, "ns");
 PMU_EVENT_ATTR_STRING(host-page-faults,		attr_sw2, "event=0x02,pv=0x2");
@@ -65,7 +64,7 @@ PMU_EVENT_ATTR_STRING(host-migrations,		attr_sw4, "event=0x04,pv=0x2");
 	&attr_hw8.attr.attr,	\
 	&attr_hw9.attr.attr
 
-/* As many as there are generic events go by the number of the event. */
+/* Begins with one entry for each generic event, at the index that is its number. */
 static struct attribute *cpu_attrs[] = {
 	&attr_hw0.attr.attr,
 	PVPERF_SYSFS_GENERIC,
@@ -83,7 +82,7 @@ static struct attribute *pvperf_attrs[] = {
 	NULL,
 };
 
-static unsigned long present;	/* generic events that the host has */
+static unsigned long present;	/* bits of the generic events that the host has */
 
 static umode_t event_visible(struct kobject *kobj, struct attribute *attr,
 			     int nr)
@@ -107,7 +106,7 @@ static const struct attribute_group pvperf_events = {
 	.is_visible = event_visible,
 };
 
-/* Lets perf know that there's no use in asking for :p, :pp, :ppp. */
+/* Tells perf not to try :p, :pp and :ppp. */
 static ssize_t max_precise_show(struct device *dev, struct device_attribute *attr,
 				char *buf)
 {
@@ -115,7 +114,7 @@ static ssize_t max_precise_show(struct device *dev, struct device_attribute *att
 }
 static DEVICE_ATTR_RO(max_precise);
 
-/* How many hardware events count at once; 0: the host doesn't say. */
+/* How many hardware events can count at once; 0: unknown. */
 static ssize_t counters_show(struct device *dev, struct device_attribute *attr,
 			     char *buf)
 {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The times of a perf_event. Reads the page's, knows neither slots nor calls.
- * The invariant: of the time that perf core adds to total_time_running, what the
- * host did not count for is taken away again, so that perf scales, or says
- * <not counted>; and what a reader has seen is never taken back.
+ * The times of a perf_event. Reads the page's times, knows neither slots nor calls.
+ * core adds all the time that an event is on a CPU to its running time. The invariant:
+ * the part in which the host did not count is taken away again, so that perf scales the
+ * count or prints <not counted>; but time that a reader has seen is never taken back.
  */
 #include <linux/lockdep.h>
 #include <linux/math64.h>
@@ -14,7 +14,7 @@
 #include "state.h"
 #include "time.h"
 
-/* How much of @time was lost, by the host's own @enabled and @running. */
+/* How much of @time was lost. @enabled and @running: the host's times in it. */
 static u64 loss_of(const struct pvperf_event *p, u64 time, u64 enabled,
 		   u64 running, enum pvperf_served next)
 {
@@ -22,11 +22,11 @@ static u64 loss_of(const struct pvperf_event *p, u64 time, u64 enabled,
 
 	if (p->served != PVPERF_SERVED)
 		return p->served == PVPERF_UNSERVED ? time : 0;
-	/* It went away: what came after its last word is lost. */
+	/* The host has gone: the time since its last update is lost. */
 	if (next == PVPERF_UNSERVED)
 		span = min(time, max(enabled, p->count_fresh_at > p->clock ?
 					      p->count_fresh_at - p->clock : 0));
-	/* A share of guest time, as the host's stands still in steal. */
+	/* Scaled to guest time: the host's clock of the event stands still in steal. */
 	return time - span + (enabled > running ?
 		mul_u64_u64_div_u64(span, enabled - running, enabled) : 0);
 }
@@ -54,9 +54,8 @@ void pvperf_time_book(struct pvperf_event *p, const struct guest_perf_event *ev,
 }
 
 /*
- * Of the time here, as core has it, which stays with the event when core swaps the
- * sums of two clones. An event that never ran has lost all, exactly, as
- * perf tells that case from 0 %.
+ * The part of the time since ->add() that is lost. An event that never ran has lost
+ * exactly all of it, as perf distinguishes that from 0 %.
  */
 static u64 lost_here(const struct perf_event *event)
 {
@@ -65,15 +64,15 @@ static u64 lost_here(const struct perf_event *event)
 
 	if (!p->ran)
 		return p->lost ? here : 0;
-	/* Clocks differ by a little; none of it is to look like running. */
+	/* core's clock and ours differ a little: the difference must not look like running. */
 	if (p->frozen && p->served == PVPERF_UNSERVED)
 		return here - p->shown;
 	return min(p->lost, here);
 }
 
 /*
- * When a group is read, the leader's times stand for all of it. So it has lost
- * what the worst of those has that came with it.
+ * A reader of a group gets the leader's times for all of it. So the leader has lost as
+ * much as the worst of the events that were added with it.
  */
 static u64 lost_of_group(struct perf_event *event)
 {
@@ -90,8 +89,8 @@ static u64 lost_of_group(struct perf_event *event)
 }
 
 /*
- * Takes the lost time from the event, but none that somebody may have seen: the
- * times of an event never go back. What can't be taken yet is taken later.
+ * Does not take time that a reader may have seen, as an event's times never go back.
+ * What cannot be taken yet is taken later.
  */
 void pvperf_time_take_lost(struct perf_event *event)
 {

@@ -4,13 +4,16 @@
 
 #include "state.h"
 
-/* Both with IRQs off, on the event's CPU, not in NMI. */
+/* Both with IRQs off, on the event's CPU, not in an NMI. */
 
-/* Books the time since the last booking; from @now, a local_clock(), it is @next. */
+/*
+ * Books the time since the last booking, as .served said. From @now on, which is a
+ * local_clock(), .served is @next.
+ */
 void pvperf_time_book(struct pvperf_event *p, const struct guest_perf_event *ev,
 		      enum pvperf_served next, u64 now);
 
-/* Takes from the event what it has lost. ctx->lock is held. */
+/* Takes the lost time out of the event's running time. ctx->lock is held. */
 void pvperf_time_take_lost(struct perf_event *event);
 
 #endif /* _PVPERF_GUEST_TIME_H */

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Would the host open an event? It is tried, in a slot of this CPU that has no
- * perf_event. Calls slot.h for the slot and batch.h to have it opened. The
- * invariant: what a trial has opened belongs to nobody, and is closed like all
- * that is idle if no perf_event takes it.
+ * Finds out whether the host would open an event: opens it, in a slot of this CPU that
+ * has no perf_event. Calls slot.h for the slot and batch.h for the OPEN. The invariant:
+ * a host event opened here is idle, so a perf_event takes it over or the watch closes
+ * it.
  */
 #define pr_fmt(fmt) "pvperf_guest: " fmt
 

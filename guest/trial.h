@@ -5,8 +5,10 @@
 struct pvperf_key;
 
 /*
- * Process context. Would the host open it? 0 if so or if there's no telling, or
- * -KVM_E*. @slot: where it is open then, to be looked at first; else left as it is.
+ * Would the host open an event for @key? Returns 0 if it would or if that is not
+ * known, else -KVM_E*. Stores in @slot the number of the slot that has the event
+ * open, for ->add() to look at first; leaves @slot alone if there is none. Process
+ * context.
  */
 int pvperf_trial_open(const struct pvperf_key *key, int *slot);
 

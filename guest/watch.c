@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The watch: once a second while there are perf_events, has each CPU look whether
- * its host is still there, stop what has counted for nobody, and try again what
- * the host refused; and once more after the last event, to close what is open.
- * Calls slot.h and batch.h, asks link.h; knows of perf_events only that there are
- * some. The invariant: what happened to a link is printed here and nowhere else,
- * in process context.
+ * The watch. Once a second, while there are perf_events, it has each CPU check that
+ * the host is still there, stop idle host events, and retry what the host refused.
+ * After the last perf_event it runs once more and closes all host events. Calls slot.h,
+ * batch.h and link.h; knows of perf_events only how many there are. The invariant: the
+ * loss and the return of a host are printed here only, in process context.
  */
 #define pr_fmt(fmt) "pvperf_guest: " fmt
 
@@ -22,9 +21,9 @@
 
 #define PVPERF_WATCH_EVERY	HZ
 
-static atomic_t nr_events;	/* perf_events that exist */
+static atomic_t nr_events;	/* existing perf_events */
 
-/* What runs on for nobody since the last look has done so long enough. */
+/* Stop ownerless counters that were already idle at the last tick. */
 static void stop_stale(struct pvperf_cpu *cpu)
 {
 	unsigned long stale = cpu->set.stale;
@@ -37,8 +36,8 @@ static void stop_stale(struct pvperf_cpu *cpu)
 }
 
 /*
- * An event that only counts, or whose host side has been replaced (migration),
- * makes nobody notice for long; so one of each CPU is read now and then.
+ * An event that only counts makes no call for long, so nobody would notice that the
+ * host was replaced (migration). So this READs one event of each CPU.
  */
 static void check_here(void *unused)
 {
@@ -47,7 +46,7 @@ static void check_here(void *unused)
 	cpu->set.reading |= cpu->set.on & -cpu->set.on;
 	stop_stale(cpu);
 	cpu->counters.scarce = false;
-	/* What the host could not start or open may go now. */
+	/* The host may now be able to open or start what it refused before. */
 	pvperf_slot_mark_dirty(cpu);
 	pvperf_batch_flush(cpu);
 }
@@ -61,7 +60,7 @@ static void close_idle_here(void *unused)
 	pvperf_batch_flush(cpu);
 }
 
-/* A look at another CPU's: as good as any moment's. */
+/* Racy read of another CPU; a stale answer is harmless. */
 static bool has_used(int nr, void *unused)
 {
 	struct pvperf_cpu *cpu = per_cpu_ptr(pvperf_cpus, nr);

@@ -2,12 +2,12 @@
 #ifndef _PVPERF_GUEST_WATCH_H
 #define _PVPERF_GUEST_WATCH_H
 
-/* Any context. For each perf_event, while it exists. */
+/* Begin and end of a perf_event: the watch runs while there is one. Any context. */
 void pvperf_watch_get(void);
 void pvperf_watch_put(void);
-/* One look, to close what is open and used by no perf_event. */
+/* Runs the watch once, which closes all host events that no perf_event uses. */
 void pvperf_watch_once(void);
-/* Process context, when there are no perf_events any more. */
+/* Process context, when there is no perf_event left. */
 void pvperf_watch_stop(void);
 
 #endif /* _PVPERF_GUEST_WATCH_H */
