@@ -129,7 +129,7 @@ int pvperf_cpu_start(void)
 	hotplug_state = state;
 	if (!pvperf_link_any_down())
 		return 0;
-	pr_err("the host refuses to attach a CPU: not loaded\n");
+	pr_err("the host refuses to attach a CPU; not loading\n");
 	cpuhp_remove_state(hotplug_state);
 	return -ENODEV;
 }

@@ -38,7 +38,7 @@ static int __init pvperf_guest_init(void)
 	int err;
 
 	if (why) {
-		pr_info("not loaded: %s\n", why);
+		pr_info("not loading: %s\n", why);
 		return -ENODEV;
 	}
 	err = pvperf_compat_init();

@@ -64,7 +64,7 @@ load_guest() {
 }
 host 'rmmod pvperf_host'
 rmmod pvperf_guest
-refused "the module without a host side" 'not loaded: no pvperf at the host' \
+refused "the module without a host side" 'not loading: no pvperf at the host' \
 	'have it load pvperf_host' load_guest
 host 'insmod /lab/pvperf_host.ko'
 insmod /lab/pvperf_guest.ko
