@@ -22,63 +22,97 @@
 
 /* ------------------------------------------------------------------- guest */
 
-/*
- * How far core has added up @event's times. perf_event_update_time() adds the time
- * since .tstamp and moves .tstamp to now. core calls that before ->add(), by
- * perf_event_set_state(), and before anybody gets the times. When
- * perf_event_sync_stat() swaps the sums of two clones (inherit_stat), .tstamp
- * stays with its event.
+/**
+ * pvperf_core_tstamp() - How far core has added up an event's times
+ * @event: the event
+ *
+ * perf_event_update_time() adds the time since .tstamp and moves .tstamp to now. core
+ * calls that before ->add(), by perf_event_set_state(), and before a reader gets the
+ * times. When __perf_event_sync_stat() swaps the sums of two clones (inherit_stat),
+ * .tstamp stays with its event.
+ *
+ * Return: A time of core's clock for the event's context.
  */
 static inline u64 pvperf_core_tstamp(const struct perf_event *event)
 {
 	return event->tstamp;
 }
 
-/*
- * Takes @time from what perf_event_update_time() has added to .total_time_running.
- * core only ever adds to that, under ctx->lock, which the caller holds, too.
+/**
+ * pvperf_core_take_running() - Take time out of an event's running time
+ * @event: the event
+ * @time: at most this much
+ *
+ * perf_event_update_time() only ever adds to .total_time_running, under ctx->lock.
+ *
+ * Context: ctx->lock held.
  */
 static inline void pvperf_core_take_running(struct perf_event *event, u64 time)
 {
 	event->total_time_running -= min(time, event->total_time_running);
 }
 
-/*
- * Do the times of one event stand for others? perf_read_group() and
- * perf_output_read_group() give a leader's times only, for its whole group.
+/**
+ * pvperf_core_is_leader() - Do an event's times stand for its whole group?
+ * @event: the event
+ *
+ * perf_read_group() and perf_output_read_group() give the leader's times only.
+ *
+ * Return: true for a leader, and for an event without a group.
  */
 static inline bool pvperf_core_is_leader(const struct perf_event *event)
 {
 	return event->group_leader == event;
 }
 
+/**
+ * pvperf_core_in_group() - Is an event in a group with others?
+ * @event: the event
+ *
+ * perf_group_attach() links siblings into the leader's .sibling_list by their own.
+ *
+ * Return: true for a leader with siblings, and for a sibling.
+ */
 static inline bool pvperf_core_in_group(const struct perf_event *event)
 {
 	return !list_empty(&event->sibling_list);
 }
 
-/*
- * Does core let events of @event's PMU take turns? Not those of a software
- * context: perf_mux_hrtimer_restart() has no timer for them.
+/**
+ * pvperf_core_rotates() - Does core let the events of a PMU take turns?
+ * @event: an event of that PMU
+ *
+ * Not those of a software context: __perf_mux_hrtimer_init() gives it no timer.
+ *
+ * Return: true if an event that ->add() refuses gets its turn later.
  */
 static inline bool pvperf_core_rotates(const struct perf_event *event)
 {
 	return event->pmu->task_ctx_nr == perf_hw_context;
 }
 
-/*
- * Does @event belong to a CPU? perf_event_context.task is NULL then, and else the
- * task that the context was allocated for, by alloc_perf_context().
+/**
+ * pvperf_core_is_cpu_event() - Does an event belong to a CPU, not to a task?
+ * @event: the event, which is on a CPU
+ *
+ * perf_event_context.task is the task that alloc_perf_context() made the context for,
+ * and NULL in the context of a CPU.
+ *
+ * Return: true if it belongs to a CPU.
  */
 static inline bool pvperf_core_is_cpu_event(const struct perf_event *event)
 {
 	return !event->ctx->task;
 }
 
-/*
- * perf_event_update_userpage() has nothing to do for an event that nobody has
- * mapped, which is one without a buffer, .rb. It finds that out under RCU, after
- * it has read clocks; looking first saves all of that.
+/**
+ * pvperf_core_update_userpage() - Update the page by which a program reads an event
+ * @event: the event
+ *
+ * perf_event_update_userpage() does nothing for an event without a buffer, .rb, which
+ * nobody has mapped. It takes and drops RCU's lock to find that out.
+ *
+ * Context: Any context.
  */
 static inline void pvperf_core_update_userpage(struct perf_event *event)
 {
@@ -86,20 +120,28 @@ static inline void pvperf_core_update_userpage(struct perf_event *event)
 		perf_event_update_userpage(event);
 }
 
-/*
- * @n overflows of @event have no sample. __perf_output_begin() (ring_buffer.c)
- * counts what finds no room in .lost_samples, a child's at its parent, whose
- * buffer it is.
+/**
+ * pvperf_core_lose_samples() - Count overflows that have no sample
+ * @event: the event
+ * @n: so many
+ *
+ * __perf_output_begin() (kernel/events/ring_buffer.c) counts what finds no room in
+ * .lost_samples: a child's at its parent, which owns the buffer.
+ *
+ * Context: Any context.
  */
 static inline void pvperf_core_lose_samples(struct perf_event *event, u32 n)
 {
 	atomic64_add(n, &(event->parent ?: event)->lost_samples);
 }
 
-/*
- * @event begins with hw.sample_period. perf_adjust_period() stops and starts an
- * event with more than 8 periods in .period_left, for the new period to be
- * programmed. The host keeps what is left of ours, so .period_left stays 0.
+/**
+ * pvperf_core_first_period() - Begin with hw.sample_period
+ * @event: the new event
+ *
+ * perf_adjust_period() stops and starts an event that has more than 8 periods left in
+ * .period_left, to have a new period programmed. The host keeps what is left of our
+ * periods, so .period_left is 0 and core does not.
  */
 static inline void pvperf_core_first_period(struct perf_event *event)
 {
@@ -107,29 +149,43 @@ static inline void pvperf_core_first_period(struct perf_event *event)
 	local64_set(&event->hw.period_left, 0);
 }
 
-/*
- * In each tick perf_adjust_freq_unthr_context() stops an event with a frequency,
- * and takes the growth of .count since .freq_count_stamp for what the event counts
- * in a tick, TICK_NSEC. It doesn't adjust the period if that is 0. Shows it @n.
+/**
+ * pvperf_core_show_tick() - Show core how much an event counts in a tick
+ * @event: an event with a frequency
+ * @n: its count in TICK_NSEC; 0: unknown
+ *
+ * In each tick perf_adjust_freq_unthr_context() (later: perf_adjust_freq_unthr_events())
+ * stops the event, takes the growth of .count since .freq_count_stamp for what it
+ * counts in TICK_NSEC, and computes a new period. It does not do that for a growth of 0.
  */
 static inline void pvperf_core_show_tick(struct perf_event *event, u64 n)
 {
 	event->hw.freq_count_stamp = local64_read(&event->count) - n;
 }
 
-/*
- * perf_event_overflow() computes the next period of an event with a frequency, in
- * __perf_event_account_interrupt(), from the time since .freq_time_stamp and the
- * count in .last_period. It doesn't if the stamp lies ahead. Then it sets the
- * stamp to now, so the real one has to be put back.
- */
-#define PVPERF_CORE_AHEAD	S64_MAX
+#define PVPERF_CORE_AHEAD	S64_MAX	/* a stamp that lies ahead of any */
 
+/**
+ * pvperf_core_overflow_stamp() - When core last computed a period at an overflow
+ * @event: an event with a frequency
+ *
+ * Return: A stamp for pvperf_core_overflow_prepare().
+ */
 static inline u64 pvperf_core_overflow_stamp(const struct perf_event *event)
 {
 	return event->hw.freq_time_stamp;
 }
 
+/**
+ * pvperf_core_overflow_prepare() - Say what the next perf_event_overflow() computes with
+ * @event: the event
+ * @stamp: since when it has counted @count; PVPERF_CORE_AHEAD: compute nothing
+ * @count: its count
+ *
+ * __perf_event_account_interrupt() computes the next period of an event with a
+ * frequency from the time since .freq_time_stamp and the count in .last_period. It
+ * does not if the stamp lies ahead, but sets the stamp to now in any case.
+ */
 static inline void pvperf_core_overflow_prepare(struct perf_event *event, u64 stamp,
 						u64 count)
 {
@@ -139,23 +195,31 @@ static inline void pvperf_core_overflow_prepare(struct perf_event *event, u64 st
 
 /*
  * The throttle. __perf_event_account_interrupt() counts the overflows of a tick in
- * hw.interrupts. At a limit it sets MAX_INTERRUPTS, writes a THROTTLE record, and
- * perf_event_overflow() says that the event is to stop (which core does itself
- * from 6.16 on). The next tick's perf_adjust_freq_unthr_context() takes
- * MAX_INTERRUPTS for an event that was throttled: it writes an UNTHROTTLE record,
- * sets 0 and starts the event.
+ * hw.interrupts. At a limit it sets MAX_INTERRUPTS and writes a THROTTLE record, and
+ * perf_event_overflow() says that the event has to stop (from 6.16 on core stops it).
+ * The next tick's perf_adjust_freq_unthr_context() takes MAX_INTERRUPTS for an event
+ * that was throttled: it writes an UNTHROTTLE record, sets 0 and starts the event.
  */
 #define PVPERF_CORE_THROTTLED	(~0ULL)		/* core's MAX_INTERRUPTS */
 
+/**
+ * pvperf_core_is_throttled() - Does core believe that it has throttled an event?
+ * @event: the event
+ *
+ * Return: true until the next tick.
+ */
 static inline bool pvperf_core_is_throttled(const struct perf_event *event)
 {
 	return event->hw.interrupts == PVPERF_CORE_THROTTLED;
 }
 
-/*
- * Has the next perf_event_overflow() throttle @event, whatever the limit: one less
- * than MAX_INTERRUPTS is above any, and is counted up. Returns the number of
- * overflows that it really was, with that one.
+/**
+ * pvperf_core_throttle_next() - Have the next perf_event_overflow() throttle an event
+ * @event: the event, which is not throttled
+ *
+ * One less than MAX_INTERRUPTS is above any limit, and core adds 1 before it compares.
+ *
+ * Return: The real number of overflows in this tick, with that next one.
  */
 static inline u64 pvperf_core_throttle_next(struct perf_event *event)
 {
@@ -165,12 +229,24 @@ static inline u64 pvperf_core_throttle_next(struct perf_event *event)
 	return overflows;
 }
 
-/* Around a perf_event_overflow() of a throttled event that counts on. */
+/**
+ * pvperf_core_throttle_lift() - Let core count an overflow of a throttled event
+ * @event: the event
+ * @overflows: their number in this tick, up to now
+ *
+ * Goes before perf_event_overflow(), and pvperf_core_throttle_back() behind it.
+ */
 static inline void pvperf_core_throttle_lift(struct perf_event *event, u64 overflows)
 {
 	event->hw.interrupts = overflows;
 }
 
+/**
+ * pvperf_core_throttle_back() - Have core believe again that an event is throttled
+ * @event: the event
+ *
+ * Return: The number of its overflows in this tick.
+ */
 static inline u64 pvperf_core_throttle_back(struct perf_event *event)
 {
 	u64 overflows = event->hw.interrupts;
