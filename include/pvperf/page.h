@@ -3,12 +3,12 @@
 #define _PVPERF_PAGE_H
 
 /*
- * How both sides touch the memory that they share: whatever has an order, or
- * must be seen whole or taken once, is here. A word that stands alone (.period,
- * .epoch, a page's .state) is loaded or stored where it is used. No allocation,
- * no locks, no kernel services but barriers and atomics, so that every function
- * here may run in NMI context, and that tools/testing/unit can run the two sides
- * as two threads.
+ * How both sides access the memory that they share: every access whose order
+ * matters, and all that must be seen whole or taken once. A word that stands alone
+ * (.period, .epoch, a page's .state) is loaded or stored where it is used. There are
+ * no allocations, locks or kernel services here, only barriers and atomics, so that
+ * every function may run in NMI context, and tools/testing/unit can run the two
+ * sides as two threads.
  *
  *   host (vCPU is outside the guest)        guest
  *   ------------------------------------    ------------------------------------
@@ -27,13 +27,13 @@
  *     (F) smp_wmb                             event_read()
  *     nmis += 1
  *
- * (A) pairs with (D), (B) with (C): a reader that saw a half-written event sees
- * another sequence. (F) pairs with (G), and the exchanges are full barriers: a
- * handler that saw an NMI announced finds its bit, and its overflows.
+ * (A) pairs with (D), (B) with (C): a reader that has seen a half-written event also
+ * sees another sequence. (F) pairs with (G), and the exchanges are full barriers: a
+ * handler that has seen an NMI announced finds the NMI's bit, and its overflows.
  *
  * The guest can write all of this memory at any time. The host reads back .period,
- * once at each use, and copies a batch that lies in the page before it looks at it;
- * what the host counts with is its own.
+ * once for each use, and copies a batch from the page before it looks at it. Its
+ * counts, times and sequence numbers are copies of its own.
  */
 
 #ifdef __KERNEL__
@@ -43,7 +43,14 @@
 #endif
 #include <linux/kvm_pvperf.h>
 
-/* What the host has to tell about an event, and its private sequence count. */
+/**
+ * struct pvperf_event_sync - what the host publishes about an event
+ * @count: the count
+ * @time_enabled: how long the event was enabled
+ * @time_running: how long it had a counter
+ * @state: KVM_PERF_STATE_*
+ * @flags: KVM_PERF_EVENT_*
+ */
 struct pvperf_event_sync {
 	__u64 count;
 	__u64 time_enabled;
@@ -52,7 +59,12 @@ struct pvperf_event_sync {
 	__u32 flags;
 };
 
-/* The host's; @sequence is the host's own, never read back from @ev. */
+/**
+ * pvperf_page_event_write() - host: publish an update
+ * @ev: the event's memory
+ * @sequence: the host's own copy, never read back from @ev
+ * @s: the update
+ */
 static inline void pvperf_page_event_write(struct guest_perf_event *ev,
 					   __u32 *sequence,
 					   const struct pvperf_event_sync *s)
@@ -69,27 +81,42 @@ static inline void pvperf_page_event_write(struct guest_perf_event *ev,
 	WRITE_ONCE(ev->sequence, *sequence);
 }
 
-/* The host's; the guest's .overflows may hold anything. */
+/**
+ * pvperf_page_overflows_inc() - host: count an overflow
+ * @ev: the event's memory; the guest may have written anything to it
+ */
 static inline void pvperf_page_overflows_inc(struct guest_perf_event *ev)
 {
 	atomic_inc((atomic_t *)&ev->overflows);
 }
 
-/* The host's, after pvperf_page_overflows_inc(). */
+/**
+ * pvperf_page_pending_set() - host: set an event's bit
+ * @page: the vCPU's page
+ * @id: the event, after pvperf_page_overflows_inc()
+ */
 static inline void pvperf_page_pending_set(struct guest_perf_page *page, __s32 id)
 {
 	smp_wmb();		/* (E) */
 	set_bit(id % 64, (unsigned long *)&page->pending);
 }
 
-/* The host's, last before the NMI; @nmis is the host's own count. */
+/**
+ * pvperf_page_nmis_set() - host: announce an NMI, as the last step before it
+ * @page: the vCPU's page
+ * @nmis: the host's own count
+ */
 static inline void pvperf_page_nmis_set(struct guest_perf_page *page, __u32 nmis)
 {
 	smp_wmb();		/* (F) */
 	WRITE_ONCE(page->nmis, nmis);
 }
 
-/* The guest's, on any vCPU: a whole update, never parts of two. */
+/**
+ * pvperf_page_event_read() - guest, any vCPU: read one whole update
+ * @ev: the event's memory
+ * @s: the update, never parts of two
+ */
 static inline void pvperf_page_event_read(const struct guest_perf_event *ev,
 					  struct pvperf_event_sync *s)
 {
@@ -110,7 +137,12 @@ static inline void pvperf_page_event_read(const struct guest_perf_event *ev,
 	}
 }
 
-/* The guest's. */
+/**
+ * pvperf_page_nmis() - guest: how many NMIs the host has announced
+ * @page: the vCPU's page
+ *
+ * Return: the number, which wraps.
+ */
 static inline __u32 pvperf_page_nmis(const struct guest_perf_page *page)
 {
 	__u32 nmis = READ_ONCE(page->nmis);
@@ -119,11 +151,23 @@ static inline __u32 pvperf_page_nmis(const struct guest_perf_page *page)
 	return nmis;
 }
 
+/**
+ * pvperf_page_pending_take() - guest: take the bits of all events that overflowed
+ * @page: the vCPU's page
+ *
+ * Return: the bits.
+ */
 static inline __u64 pvperf_page_pending_take(struct guest_perf_page *page)
 {
 	return xchg(&page->pending, 0);
 }
 
+/**
+ * pvperf_page_overflows_take() - guest: take an event's overflows
+ * @ev: the event's memory
+ *
+ * Return: how many there were since the last call.
+ */
 static inline __u32 pvperf_page_overflows_take(struct guest_perf_event *ev)
 {
 	return xchg(&ev->overflows, 0);

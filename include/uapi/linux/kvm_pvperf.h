@@ -8,23 +8,23 @@
  *
  * Purpose
  * -------
- * A guest without a PMU opens perf events at its host, under ids that it
- * chooses itself. The host counts what the guest's vCPU does, keeps the result
- * in memory that the guest gave, and raises an NMI in that vCPU when an event
+ * A guest without a PMU opens perf events at its host, under ids that the guest
+ * chooses. The host counts what the guest's vCPU does, writes the result to
+ * memory that the guest gave, and raises an NMI in that vCPU when an event
  * overflows. This header is the specification; Documentation/abi.rst quotes it.
  *
  * The names and meanings of KVM_PERF_OP, its first five operations and the
  * first fields of each structure are those of the paravirtual perf series of
- * 2010; its CPUID bit and hypercall number belong to others by now and are not
- * used.
+ * 2010. The CPUID bit and the hypercall number of that series belong to others
+ * by now and are not used.
  *
  * Discovery
  * ---------
  * Only a guest that runs under KVM (CPUID 0x40000000 says so, at that leaf or
  * at a multiple of 0x100 above it) may look. CPUID leaf KVM_PERF_CPUID_BASE
- * carries in EBX, ECX, EDX the 12 bytes KVM_PERF_SIGNATURE, and in EAX the
- * highest leaf of the block. Compare all 12 bytes: on Intel CPUs a leaf that
- * nobody answers is not zero. The leaves above it say
+ * has in EBX, ECX, EDX the 12 bytes KVM_PERF_SIGNATURE, and in EAX the highest
+ * leaf of the block. Compare all 12 bytes: on Intel CPUs a leaf that nobody
+ * answers is not zero. The leaves above say
  *
  *   BASE + 1   EAX  ABI version, KVM_PERF_ABI_VERSION
  *              EBX  features, KVM_PERF_FEATURE_*
@@ -36,36 +36,36 @@
  *                   known
  *              EDX  the shortest sampling period that the host accepts
  *
- * The leaves may come and go while the guest runs, as the host's module does,
- * and with live migration. So the answer is confirmed by one call,
- * KVM_PERF_OP_PROBE, which returns the ABI version, and later calls may answer
- * -KVM_ENOSYS (there is no host side any more) or -KVM_ENOENT (there is
- * another one, which does not know this id). A guest then forgets what it had
- * open and starts again at discovery.
+ * The leaves may appear and disappear while the guest runs: when the host loads
+ * or unloads its module, and with live migration. So a guest confirms the answer
+ * by one call, KVM_PERF_OP_PROBE, which returns the ABI version. Later calls may
+ * answer -KVM_ENOSYS (there is no host side any more) or -KVM_ENOENT (there is
+ * another host side, which does not know this id). The guest then forgets what
+ * it had open and starts again at discovery.
  *
  * Versioning
  * ----------
- * The upper 16 bits of the version are raised when an old guest would be wrong
+ * The upper 16 bits of the version increase when an old guest would be wrong
  * about a new host; a guest refuses a major version that it does not know. The
- * lower 16 bits count additions; what is added is announced by a feature bit
- * and lies behind what was there, in structures that say their size. All that
- * is reserved must be zero, is checked, and is refused otherwise.
+ * lower 16 bits count additions. A feature bit announces each addition, and new
+ * fields lie behind the old ones, in structures that say their size. Reserved
+ * fields and bits must be zero: the host checks, and refuses anything else.
  *
  * Calls
  * -----
  * Made with KVM's own calling convention (VMCALL or VMMCALL; number in RAX,
- * arguments in RBX, RCX, RDX, RSI, result in RAX), from CPL 0, by the vCPU that
- * is meant. Each argument is taken as 32 bits; an address is given as its low
- * and high half, and is guest-physical. The result is negative, a -KVM_E*
- * value, or it is 0 or what the operation says. A call that fails has changed
- * nothing.
+ * arguments in RBX, RCX, RDX, RSI, result in RAX), from CPL 0, by the vCPU whose
+ * events are meant. The host takes 32 bits of each argument; an address is
+ * guest-physical, and given as its low and its high half. A negative result is a
+ * -KVM_E* value; otherwise the result is 0 or what the operation says. A call
+ * that fails has changed nothing.
  *
  *   PROBE                  the ABI version
  *   OPEN    lo, hi         opens the event that struct guest_perf_event_param
  *                          at that address describes; it does not count yet
  *   CLOSE   id             ends the event; its memory is the guest's again
  *   ENABLE  id             counts from now on
- *   DISABLE id             stops; the event's memory has the last word
+ *   DISABLE id             stops, and brings the event's memory up to date
  *   READ    id             brings the event's memory up to date
  *   ATTACH  lo, hi         gives this vCPU's struct guest_perf_page (one whole
  *                          page, page aligned); replaces an earlier one
@@ -77,13 +77,13 @@
  *                          crashing, before the memory becomes someone else's
  *
  * Each call works alone: a guest may use the first five of 2010 and no more,
- * or attach pages and send batches. In a batch OPEN, CLOSE, ENABLE, DISABLE and
- * READ may stand; their first argument is guest_perf_op.id (OPEN: .arg holds
- * the address, and .id what the event's parameter says, too), and ENABLE of a
- * sampling event takes in .arg how much is left of the first period (0: a whole
- * one). With KVM_PERF_FEATURE_READ_MANY a READ takes in .arg which events to
- * read: bit n is that of .id + n, and 0 that of .id alone. All are read that can
- * be; .result is the first error.
+ * or attach pages and send batches. A batch may contain OPEN, CLOSE, ENABLE,
+ * DISABLE and READ. Their first argument is guest_perf_op.id; for OPEN .arg is
+ * the address, and .id must be the same as in the event's parameter. ENABLE of a
+ * sampling event takes in .arg how much is left of the first period (0: all of
+ * it). With KVM_PERF_FEATURE_READ_MANY a READ takes in .arg which events to read:
+ * bit n stands for the event .id + n, and 0 for the event .id alone. The host
+ * reads every event that it can; .result is the first error.
  *
  * Lifetimes
  * ---------
@@ -91,22 +91,22 @@
  * other vCPU can operate it. It lives until CLOSE, DETACH or RESET, INIT or
  * reset of the vCPU, the end of the VM, or the unloading of the host's module,
  * whichever comes first; from then on the host does not write to its memory.
- * Where the end was not the guest's own doing the last thing written is the
- * state KVM_PERF_STATE_GONE, if the memory still is the guest's.
- * Memory given with OPEN or ATTACH stays pinned at the host until then; the
- * guest must not put it to another use, nor balloon it away.
+ * If the guest has not ended the event itself, the last thing that the host
+ * writes is the state KVM_PERF_STATE_GONE, provided that the memory still is the
+ * guest's. Memory given with OPEN or ATTACH stays pinned at the host until then;
+ * the guest must not use it for anything else, nor balloon it away.
  *
  * Ordering
  * --------
- * The host writes an event's memory only while its vCPU is outside the guest
- * (in a call, or at the overflow's exit), but for the last word at the end of an
- * event that was not its vCPU's doing. So the vCPU that owns an event sees every
- * update whole, and needs no barrier but the compiler's. Another vCPU reads
- * .sequence before and after: odd, or changed, means try again.
+ * The host writes an event's memory only while the event's vCPU is outside the
+ * guest (in a call, or at the overflow's exit), except for the last update of an
+ * event that its vCPU has not ended itself. So the vCPU that owns an event sees
+ * every update whole, and needs no barrier but the compiler's. Another vCPU reads
+ * .sequence before and after: if it is odd, or has changed, try again.
  * In an overflow the order is: count, count_at_overflow, then .overflows + 1,
  * then the bit in .pending, then .nmis + 1, then the NMI. NMIs merge: one may
- * stand for many overflows, and a handler must take all that .overflows says,
- * and reset it to 0 by an atomic exchange.
+ * stand for many overflows, so a handler must take all overflows that .overflows
+ * counts, and reset it to 0 by an atomic exchange.
  *
  * Errors
  * ------
@@ -114,13 +114,13 @@
  *   -KVM_ENOSYS       no host side, not available to this VM, or no such
  *                     operation
  *   -KVM_EPERM        not from CPL 0 (KVM's own answer), or from a nested guest
- *   -KVM_EOPNOTSUPP   a VM that this cannot work for: its state is protected
- *                     from the host (SEV-ES)
+ *   -KVM_EOPNOTSUPP   impossible for this VM: its state is protected from the
+ *                     host (SEV-ES)
  * OPEN:
  *   -KVM_EINVAL       an address not aligned or a structure across a page's
  *                     end; reserved or unknown bits; a period below the limit
  *                     (there is none for software events); a negative id
- *   -KVM_EFAULT       an address that is no memory, or may not be written
+ *   -KVM_EFAULT       no memory at an address, or memory that may not be written
  *   -KVM_E2BIG        .size of the attr is not one that the host knows
  *   -KVM_EPERM        a type of event that the VM's policy does not allow
  *   -KVM_EEXIST       the VM has an event of this id
@@ -133,7 +133,7 @@
  *   -KVM_EINVAL       (in a batch) a reserved field is not zero
  *   -KVM_ENOENT       no event of this id
  *   -KVM_EPERM        the event is another vCPU's
- *   -KVM_EBUSY        (ENABLE) the host could not start it at all
+ *   -KVM_EBUSY        (ENABLE) the host could not start the event at all
  *   An ENABLE that succeeds may still find no free counter: .state says
  *   KVM_PERF_STATE_STARVED then, and the times tell how much was missed.
  * ATTACH:
@@ -172,7 +172,7 @@
 
 /* ---------------------------------------------------------------- calls */
 
-/* A number far from KVM's own dense ones. */
+/* A number far from KVM's own, which are consecutive. */
 #define KVM_PERF_OP			0x50565046
 
 #define KVM_PERF_OP_OPEN		1
@@ -226,28 +226,40 @@
 
 /* ----------------------------------------------------------- structures */
 
-/*
- * What is counted. The values of type and config are those of struct
- * perf_event_attr, as are the bits of flags that may be set.
- */
+/* Values of guest_perf_attr.type, the same as perf_event_attr.type. */
 #define KVM_PERF_TYPE_HARDWARE		0
 #define KVM_PERF_TYPE_SOFTWARE		1	/* of the host, about the vCPU */
 #define KVM_PERF_TYPE_HW_CACHE		3
 #define KVM_PERF_TYPE_RAW		4
 
+/* Bits of guest_perf_attr.flags, the same as in perf_event_attr. */
 #define KVM_PERF_FLAG_DISABLED		(1 << 0)	/* without effect */
 #define KVM_PERF_FLAG_EXCLUDE_USER	(1 << 4)	/* of the guest */
 #define KVM_PERF_FLAG_EXCLUDE_KERNEL	(1 << 5)	/* of the guest */
 
 #define KVM_PERF_ATTR_SIZE_VER0		72
 
+/**
+ * struct guest_perf_attr - what an event counts
+ * @type: KVM_PERF_TYPE_*
+ * @size: of this structure; 0: KVM_PERF_ATTR_SIZE_VER0
+ * @config: as in perf_event_attr
+ * @sample_period: 0: the event only counts, and never overflows
+ * @sample_type: 0: the guest makes the samples
+ * @read_format: 0: the guest makes what is read
+ * @flags: KVM_PERF_FLAG_*
+ * @bp_type: 0
+ * @reserved: 0
+ * @bp_addr: 0
+ * @bp_len: 0
+ */
 struct guest_perf_attr {
 	__u32 type;		/* KVM_PERF_TYPE_* */
 	__u32 size;		/* of this structure; 0: KVM_PERF_ATTR_SIZE_VER0 */
 	__u64 config;
 	__u64 sample_period;	/* 0: counts only, never overflows */
-	__u64 sample_type;	/* 0: samples are made by the guest */
-	__u64 read_format;	/* 0: so is what is read */
+	__u64 sample_type;	/* 0: the guest makes the samples */
+	__u64 read_format;	/* 0: the guest makes what is read */
 	__u64 flags;		/* KVM_PERF_FLAG_* */
 	__u32 bp_type;		/* 0 */
 	__u32 reserved;		/* 0 */
@@ -267,12 +279,22 @@ struct guest_perf_attr {
 
 #define KVM_PERF_EVENT_STRETCHED	(1 << 0)
 
-/*
- * One event's memory, a cache line. The host writes all but .period, which the
- * guest writes and the host reads at ENABLE and at each overflow.
- * The times are nanoseconds of the vCPU's thread: enabled while the event was
- * enabled, running while it also had a counter. Where they differ the host
- * took the counter away for that part.
+/**
+ * struct guest_perf_event - one event's memory, a cache line
+ * @count: the event's count
+ * @overflows: since the guest last took them
+ * @state: KVM_PERF_STATE_*; the 16 bytes of 2010 end here
+ * @time_enabled: how long the event was enabled, in ns of the vCPU's thread
+ * @time_running: how long it also had a counter; where the two times differ, the
+ *	host took the counter away for a part
+ * @period: the guest's next sampling period; 0: as it is. The guest writes it, the
+ *	host reads it at ENABLE and at each overflow
+ * @sequence: odd while the host writes
+ * @flags: KVM_PERF_EVENT_STRETCHED: the host uses a longer period
+ * @count_at_overflow: the count at the last overflow
+ * @reserved: 0
+ *
+ * The host writes everything but @period.
  */
 struct guest_perf_event {
 	__u64 count;
@@ -287,6 +309,13 @@ struct guest_perf_event {
 	__u64 reserved;
 };
 
+/**
+ * struct guest_perf_event_param - what OPEN takes
+ * @attr_addr: of a struct guest_perf_attr, aligned to 8
+ * @guest_event_addr: of a struct guest_perf_event
+ * @id: 0 or above, not in use in this VM
+ * @event_size: how much of the struct guest_perf_event there is
+ */
 struct guest_perf_event_param {
 	__u64 attr_addr;	/* of a guest_perf_attr, 8-byte aligned */
 	__u64 guest_event_addr;	/* of a guest_perf_event */
@@ -298,7 +327,17 @@ struct guest_perf_event_param {
 	__u32 event_size;
 };
 
-/* One operation of a batch, 8-byte aligned, all within a page. */
+/**
+ * struct guest_perf_op - one operation of a batch, aligned to 8
+ * @op: KVM_PERF_OP_*
+ * @id: the event
+ * @arg: see BATCH
+ * @result: written by the host
+ * @reserved: 0
+ * @reserved2: 0
+ *
+ * A batch lies within one page.
+ */
 struct guest_perf_op {
 	__u32 op;		/* KVM_PERF_OP_* */
 	__s32 id;
@@ -311,11 +350,21 @@ struct guest_perf_op {
 #define KVM_PERF_PAGE_LIVE		1
 #define KVM_PERF_PAGE_GONE		2
 
-/* A vCPU's page. */
+/**
+ * struct guest_perf_page - a vCPU's page
+ * @version: the host's ABI version
+ * @state: KVM_PERF_PAGE_*
+ * @epoch: differs from the last one if there is another host side
+ * @pending: bit id % 64 is set: that event overflowed
+ * @nmis: raised so far in this vCPU, wraps
+ * @reserved: 0
+ * @reserved2: 0
+ * @batch: a place for a batch
+ */
 struct guest_perf_page {
 	__u32 version;		/* the host's ABI version */
 	__u32 state;		/* KVM_PERF_PAGE_* */
-	__u64 epoch;		/* another one: another host side */
+	__u64 epoch;		/* differs: there is another host side */
 	__u64 pending;		/* bit id % 64: that event overflowed */
 	__u32 nmis;		/* raised so far in this vCPU, wraps */
 	__u32 reserved;
