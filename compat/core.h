@@ -6,8 +6,7 @@
  * What the modules know about the meaning of perf core's own data. A kernel that
  * changes such a meaning still compiles and loads, so all of it is here: each
  * inline names core's function, all of kernel/events/core.c unless another file
- * is named, and what it relies on. Documentation/kernels.md says which selftest
- * goes red. What any PMU driver may use (hw.state, hw.prev_count, .count,
+ * is named, and what it relies on. Documentation/kernels.md has the list. What any PMU driver may use (hw.state, hw.prev_count, .count,
  * hw.sample_period as the period to program) is not here.
  */
 
@@ -257,26 +256,40 @@ static inline u64 pvperf_core_throttle_back(struct perf_event *event)
 
 /* -------------------------------------------------------------------- host */
 
-/*
- * A pinned event that found no counter: merge_sched_in() puts it in ERROR, where
+/**
+ * pvperf_core_failed() - has perf given up a pinned event? Any context
+ * @perf: the event
+ *
+ * merge_sched_in() puts a pinned event that finds no counter in ERROR, where
  * __perf_update_times() stops both of its clocks. It stays there until somebody
- * enables it again. Any context.
+ * enables it again.
+ *
+ * Return: true if it has.
  */
 static inline bool pvperf_core_failed(const struct perf_event *perf)
 {
 	return READ_ONCE(perf->state) == PERF_EVENT_STATE_ERROR;
 }
 
-/* _perf_event_enable() takes an event out of ERROR before it enables it. */
+/**
+ * pvperf_core_retry() - have a failed event look for a counter again
+ * @perf: the event
+ *
+ * _perf_event_enable() takes an event out of ERROR before it enables it.
+ */
 static inline void pvperf_core_retry(struct perf_event *perf)
 {
 	perf_event_enable(perf);
 }
 
-/*
- * How long @task has run: update_curr() of kernel/sched/fair.c adds the time since
- * .exec_start to .sum_exec_runtime and sets .exec_start to now. Of another task
- * the answer is as old as its last tick. Interrupts off, for the current task.
+/**
+ * pvperf_core_ran() - how long a task has run; interrupts off
+ * @task: the task; if it is not the current one, the answer is as old as its tick
+ *
+ * update_curr() of kernel/sched/fair.c adds the time since .exec_start to
+ * .sum_exec_runtime and sets .exec_start to now.
+ *
+ * Return: nanoseconds.
  */
 static inline u64 pvperf_core_ran(const struct task_struct *task)
 {
@@ -287,10 +300,14 @@ static inline u64 pvperf_core_ran(const struct task_struct *task)
 	return ran;
 }
 
-/*
- * The clock of the context of @perf, which is on: perf_event_read_local() has
- * just returned @enabled, and __perf_update_times() made that of the total by
- * adding the context's time since .tstamp.
+/**
+ * pvperf_core_now() - derive the time of an event's context
+ * @now: is set
+ * @perf: the event, which is on
+ * @enabled: what perf_event_read_local() has just returned
+ *
+ * __perf_update_times() computes @enabled as the total plus the context's time
+ * since .tstamp.
  */
 static inline void pvperf_core_now(struct pvperf_compat_now *now,
 				   const struct perf_event *perf, u64 enabled)
@@ -299,12 +316,20 @@ static inline void pvperf_core_now(struct pvperf_compat_now *now,
 	now->time = enabled - perf->total_time_enabled + perf->tstamp;
 }
 
-/*
- * perf_event_read_local() without its checks and without reading the clock, for
- * an event of the current task in the context of @now: false if only core can
- * answer. event_sched_in() sets ACTIVE, .oncpu and .tstamp; an event that is
- * ACTIVE on this CPU stays so while interrupts are off, and pmu->read() brings
- * .count up to date. A pinned event may be in ERROR, see pvperf_core_failed().
+/**
+ * pvperf_core_read() - perf_event_read_local() without reading the clock
+ * @perf: an event of the current task
+ * @now: the time of its context, if it was read
+ * @count: its count
+ * @enabled: how long it was enabled
+ * @running: how long it had a counter
+ *
+ * Interrupts off. event_sched_in() sets ACTIVE and .oncpu, and by
+ * perf_event_set_state() .tstamp. An event that is ACTIVE on this CPU stays so while
+ * interrupts are off, and pmu->read() brings .count up to date. A pinned event may
+ * be in ERROR, see pvperf_core_failed().
+ *
+ * Return: false if only core can answer.
  */
 static __always_inline bool pvperf_core_read(struct perf_event *perf,
 					     const struct pvperf_compat_now *now,
@@ -325,11 +350,15 @@ static __always_inline bool pvperf_core_read(struct perf_event *perf,
 	return true;
 }
 
-/*
- * Sets the period of a perf_event that is off, and what is left of the first
- * one. x86_perf_event_set_period() of arch/x86/events/core.c and
- * perf_swevent_set_period() start from .period_left, and take .sample_period
- * when that is used up. Nobody else writes to them while the event is off.
+/**
+ * pvperf_core_arm() - set the period of an event that is off
+ * @perf: the event
+ * @period: the period
+ * @left: what is left of the first one
+ *
+ * x86_perf_event_set_period() of arch/x86/events/core.c and
+ * perf_swevent_set_period() start from .period_left, and take .sample_period when
+ * that is used up. Nobody else writes to them while the event is off.
  */
 static inline void pvperf_core_arm(struct perf_event *perf, u64 period, u64 left)
 {
@@ -338,37 +367,54 @@ static inline void pvperf_core_arm(struct perf_event *perf, u64 period, u64 left
 	local64_set(&perf->hw.period_left, left);
 }
 
-/*
- * What is left of the period of a hardware event that was disabled:
- * x86_perf_event_update() takes off what was counted. 0 or less: all of it.
+/**
+ * pvperf_core_left() - what is left of a hardware event's period
+ * @perf: the event, which was disabled
+ *
+ * x86_perf_event_update() of arch/x86/events/core.c takes off what was counted.
+ *
+ * Return: the rest; 0 or less: a whole period.
  */
 static inline s64 pvperf_core_left(const struct perf_event *perf)
 {
 	return local64_read(&perf->hw.period_left);
 }
 
-/*
- * In the overflow handler: the count. The driver has updated it before it calls
- * perf_event_overflow(): x86_pmu_handle_irq(), amd_pmu_v2_handle_irq().
+/**
+ * pvperf_core_count_nmi() - the count, in the overflow handler
+ * @perf: has overflowed
+ *
+ * The drivers update .count before they call perf_event_overflow():
+ * x86_pmu_handle_irq() of arch/x86/events/core.c, amd_pmu_v2_handle_irq() of
+ * arch/x86/events/amd/core.c.
+ *
+ * Return: the count.
  */
 static inline u64 pvperf_core_count_nmi(const struct perf_event *perf)
 {
 	return local64_read(&perf->count);
 }
 
-/*
- * In the overflow handler: the period after the next one. The drivers have armed
- * the next one before they call perf_event_overflow().
+/**
+ * pvperf_core_next_period_nmi() - set the period after the next one
+ * @perf: has overflowed
+ * @period: the period
+ *
+ * In the overflow handler. The drivers, as above, arm the next period before they
+ * call perf_event_overflow().
  */
 static inline void pvperf_core_next_period_nmi(struct perf_event *perf, u64 period)
 {
 	perf->hw.sample_period = period;
 }
 
-/*
- * In the overflow handler: keeps core from throttling the event, unless it has
- * just done so: the throttle above would stop it for the rest of the tick. What
- * core has throttled keeps MAX_INTERRUPTS, or nobody would start it again.
+/**
+ * pvperf_core_no_throttle_nmi() - keep core from throttling an event
+ * @perf: has overflowed
+ *
+ * In the overflow handler. The throttle would stop the event for the rest of the
+ * tick, see PVPERF_CORE_THROTTLED. An event that core has just throttled keeps
+ * MAX_INTERRUPTS, or nobody would start it again.
  */
 static inline void pvperf_core_no_throttle_nmi(struct perf_event *perf)
 {
