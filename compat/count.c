@@ -15,7 +15,7 @@
 #include "symbol.h"
 
 static int read_none(struct perf_event *event, u64 *value,
-				   u64 *enabled, u64 *running)
+		     u64 *enabled, u64 *running)
 {
 	return -EOPNOTSUPP;
 }

@@ -15,8 +15,8 @@
 #include "symbol.h"
 
 static int no_overflow(struct perf_event *event,
-				     struct perf_sample_data *data,
-				     struct pt_regs *regs)
+		       struct perf_sample_data *data,
+		       struct pt_regs *regs)
 {
 	return 0;
 }

@@ -76,8 +76,8 @@ static int event_map(struct pvperf_host_event *event, u64 addr)
 }
 
 static struct pvperf_host_event *event_alloc(struct pvperf_vcpu *vcpu,
-					const struct guest_perf_event_param *param,
-					const struct guest_perf_attr *attr)
+					     const struct guest_perf_event_param *param,
+					     const struct guest_perf_attr *attr)
 {
 	struct pvperf_host_event *event = kzalloc(sizeof(*event), GFP_KERNEL_ACCOUNT);
 
