@@ -1,13 +1,13 @@
 # shellcheck shell=sh disable=SC2034 # the scripts that source this use its variables
 # SPDX-License-Identifier: GPL-2.0
-# Sourced by the checks. A check looks at the tree in $1 (default: this one),
-# prints a line for each thing that it looked at, and fails if one is not right.
+# Sourced by the checks. A check examines the tree in $1 (default: this one), prints a
+# line for each condition, and exits with 1 if one is not met.
 
 here=$(cd "$(dirname "$0")" && pwd)
 top=$(cd "${1:-$here/../../..}" && pwd) || exit 2
 failed=0
 
-# verdict STATUS WHAT [WHY]: one line; WHY is folded into it.
+# verdict STATUS WHAT [WHY]: print one line; WHY is folded into it.
 verdict() {
 	if [ "$1" -eq 0 ]; then
 		echo "ok - $2"
@@ -22,7 +22,7 @@ skip() {
 	echo "ok - $1 # SKIP $2"
 }
 
-# The tree's own files below the named directories, tracked or to be.
+# sources DIRECTORY...: the files below these directories of the tree
 sources() {
 	for dir in "$@"; do
 		if [ -d "$top/$dir" ]; then
