@@ -6,8 +6,9 @@
  * What the modules know about the meaning of perf core's own data. A kernel that
  * changes such a meaning still compiles and loads, so all of it is here: each
  * inline names core's function, all of kernel/events/core.c unless another file
- * is named, and what it relies on. Documentation/kernels.md has the list. What any PMU driver may use (hw.state, hw.prev_count, .count,
- * hw.sample_period as the period to program) is not here.
+ * is named, and what it relies on. Documentation/kernels.md has the list. What any
+ * PMU driver may use (hw.state, hw.prev_count, .count, hw.sample_period as the period
+ * to program) is not here.
  */
 
 #include <linux/limits.h>

@@ -135,9 +135,8 @@ void pvperf_account_begin(struct pvperf_cpu *cpu, struct perf_event *event,
 	begin_here(cpu, event, slot, PVPERF_NOT_WANTED, local_clock());
 }
 
-static __always_inline void
-update(struct pvperf_cpu *cpu, struct pvperf_slot *slot,
-       enum pvperf_served next)
+static __always_inline void update(struct pvperf_cpu *cpu, struct pvperf_slot *slot,
+				   enum pvperf_served next)
 {
 	const struct guest_perf_event *ev = pvperf_cpu_event(cpu, slot);
 	struct perf_event *event = slot_owner(slot);

@@ -147,7 +147,7 @@ struct pvperf_cpu {
 
 	struct {			/* the host's counters for hardware events */
 		int used;		/* event.c: hardware events in slots */
-		bool scarce;		/* batch.c, account.c: too few since the watch's last tick */
+		bool scarce;		/* batch.c, account.c: too few since the last tick */
 	} counters;
 
 	struct {			/* read.c */
