@@ -1,28 +1,28 @@
 # SPDX-License-Identifier: GPL-2.0
-# pvperf's front door. The kernel's build reads Kbuild, not this file; the
-# modules are built by tools/testing/lab/modules or by
+# The commands of this tree; `make help` lists them. The kernel's build reads Kbuild
+# instead of this file: tools/testing/lab/modules builds the modules, and so does
 #	make -C /lib/modules/$(uname -r)/build M=$PWD modules
 
 LAB := tools/testing/lab
 
 help:
-	@echo 'make setup      what the lab needs, once: QEMU with a PMU, Debian roots'
-	@echo 'make modules    both modules, for every kernel in $(LAB)/kernels'
-	@echo 'make demo       see it work: an emulated host, a guest, plain perf'
-	@echo 'make check      everything that has to pass; ends in "N passed, N failed, N skipped"'
-	@echo 'make check-all  the same, and each kernel with 6.12 as host and guest'
-	@echo 'make checks     the checks of the source (tools/testing/checks)'
-	@echo 'make unit       the unit tests (tools/testing/unit)'
-	@echo 'make selftests  the selftests, in the lab: all on 6.12, some on each other kernel'
-	@echo 'make packaging  pvperf, DKMS and the Debian packages, in every suite (tools/testing/packaging)'
-	@echo 'make bench      what counting costs, in instructions, and what KVM vPMUs cost'
-	@echo 'make accuracy   counts in a guest against the host and KVM vPMU; Documentation/accuracy.md'
-	@echo 'make docs       the manual, as HTML in build/docs'
-	@echo 'make silicon    on a machine with svm or vmx and a PMU: test and time it there; build/silicon/'
-	@echo 'make clean      remove what was built, but not QEMU and the roots'
+	@echo 'make setup      build what the lab needs, once: QEMU with a PMU, Debian roots'
+	@echo 'make modules    build both modules for each kernel in $(LAB)/kernels'
+	@echo 'make demo       emulate a host, boot a guest in it, and run plain perf there'
+	@echo 'make check      run all checks and tests that must pass; ends in "N passed, N failed, N skipped"'
+	@echo 'make check-all  run make check with all tests on each kernel, also with 6.12 as its host and its guest'
+	@echo 'make checks     check the source (tools/testing/checks)'
+	@echo 'make unit       run the unit tests (tools/testing/unit)'
+	@echo 'make selftests  run the selftests in the lab: all on 6.12, some on each other kernel'
+	@echo 'make packaging  test pvperf, DKMS and the Debian packages in each suite (tools/testing/packaging)'
+	@echo 'make bench      measure in instructions what counting and a KVM vPMU cost; writes Documentation/performance.md'
+	@echo 'make accuracy   compare counts in a guest with the host and with a KVM vPMU; writes Documentation/accuracy.md'
+	@echo 'make docs       build the manual, as HTML in build/docs'
+	@echo 'make silicon    test and time pvperf on this machine, which needs svm or vmx and a PMU; writes build/silicon/'
+	@echo 'make clean      remove what was built, except QEMU and the roots'
 	@echo 'make distclean  remove build/'
 	@echo
-	@echo 'A command in an emulated guest: $(LAB)/run -- perf stat true'
+	@echo 'To run a command in an emulated guest: $(LAB)/run -- perf stat true'
 
 setup:
 	@$(LAB)/setup
@@ -55,7 +55,7 @@ docs:
 	@tools/documents/manual
 
 silicon:
-	@command -v python3 > /dev/null || { echo 'silicon: apt-get install python3, then again' >&2; exit 2; }
+	@command -v python3 > /dev/null || { echo 'silicon: python3 is missing; run: apt-get install python3' >&2; exit 2; }
 	@tools/testing/silicon/silicon $(SILICON)
 
 clean:

@@ -1,17 +1,17 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=sh
-# Sourced in the lab's machines, which have what the packages brought into
-# /lib/modules and /etc (see ../boot): what a boot of Debian does with that.
+# Sourced in the lab's machines, whose /lib/modules and /etc are those that the packages
+# made (see ../boot). Does what a boot of Debian does with them.
 
 # shellcheck source=tools/testing/selftests/lib.sh
 . /p/tap.sh
-rm -f /lab/pvperf_*.ko	# so that nobody takes one from there
+rm -f /lab/pvperf_*.ko	# only the packages' modules may be loaded
 mkdir -p /run/udev
 
-modprobe() { /usr/sbin/modprobe "$@"; }	# the other one is busybox's
+modprobe() { /usr/sbin/modprobe "$@"; }	# not busybox's
 loaded() { [ -e "/sys/module/$1/initstate" ]; }
 
-# what systemd-modules-load.service does
+# boot_modules: do what systemd-modules-load.service does
 boot_modules() {
 	cat /etc/modules /etc/modules-load.d/*.conf /usr/lib/modules-load.d/*.conf 2> /dev/null |
 		sed '/^[#;]/d; /^$/d' |
@@ -20,7 +20,7 @@ boot_modules() {
 		done
 }
 
-# what systemd-udevd.service and systemd-udev-trigger.service do
+# boot_udev: do what systemd-udevd.service and systemd-udev-trigger.service do
 boot_udev() {
 	udevd --daemon &&
 		udevadm trigger --type=subsystems --action=add &&
@@ -28,10 +28,11 @@ boot_udev() {
 		udevadm settle --timeout=60
 }
 
-# says COMMAND...: what it says, as comments, and its status
-says() {
-	said=$("$@" 2>&1)
+# show COMMAND...: run it, keep its output in $output, print its output as TAP comments,
+# and return its status
+show() {
+	output=$("$@" 2>&1)
 	set -- $?
-	printf '%s\n' "$said" | sed 's/^/# /'
+	printf '%s\n' "$output" | sed 's/^/# /'
 	return "$1"
 }
