@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Gives back what a run took from the machine, however the run ends.
+"""Undoes what a run has changed on the machine, however the run ends.
 
-A process of its own waits for the run's end, be that a return, a signal or SIGKILL:
-it then reads from the work folder what was taken, and undoes it. So there is one way
-to clean up, and the run only has to write down what it is about to take.
+A separate process, the keeper, waits until the run returns or is killed, even by
+SIGKILL. Then it reads from the work folder what the run has changed, and undoes it.
+So there is one way to clean up, and a run only has to note each change before it
+makes the change.
 """
 
 import contextlib
@@ -17,7 +18,7 @@ import traceback
 
 
 def note(work, name, line):
-    """Write down, before it is done, what will have to be undone."""
+    """Note a change that the run is about to make, for the keeper to undo."""
     with open(os.path.join(work, name), 'a') as f:
         f.write(line + '\n')
 
@@ -31,7 +32,7 @@ def noted(work, name):
 
 
 def processes(namespaces):
-    """Those whose mounts are of a room's namespace."""
+    """The processes in these mount namespaces, which are those of the rooms."""
     found = []
     for pid in filter(str.isdigit, os.listdir('/proc')):
         with contextlib.suppress(OSError):
@@ -41,7 +42,7 @@ def processes(namespaces):
 
 
 def processes_end(work):
-    """Twice: what is killed may just have started another."""
+    """Kills until none is left: a process may have started another just before."""
     for _ in range(50):
         left = processes(set(noted(work, 'rooms')))
         if not left:
@@ -50,21 +51,21 @@ def processes_end(work):
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
         time.sleep(0.1)
-    print('silicon: some processes of the run do not end', file=sys.stderr)
+    print('silicon: some processes of the run still exist after SIGKILL', file=sys.stderr)
 
 
 def module_unload():
-    """A process that was just killed may still be inside a VM's end."""
+    """Retries: the exit of a killed process may still be destroying a VM."""
     for _ in range(50):
         if not os.path.exists('/sys/module/pvperf_host'):
             return
         if subprocess.run(['rmmod', 'pvperf_host'], stderr=subprocess.DEVNULL).returncode:
             time.sleep(0.2)
-    print('silicon: pvperf_host does not unload: rmmod pvperf_host', file=sys.stderr)
+    print('silicon: pvperf_host does not unload; try: rmmod pvperf_host', file=sys.stderr)
 
 
 def settings_restore(work):
-    """The first that was noted of a setting is the owner's."""
+    """The first value noted of a setting is the one that its owner chose."""
     owners = {}
     for line in noted(work, 'settings'):
         path, _, value = line.partition(' ')
@@ -77,7 +78,7 @@ def settings_restore(work):
             with open(path, 'w') as f:
                 f.write(value)
         except OSError as e:
-            print(f'silicon: {path} was {value}: {e}', file=sys.stderr)
+            print(f'silicon: cannot restore {path} to {value}: {e}', file=sys.stderr)
 
 
 def kvm_load(vendor, enable_pmu):
@@ -97,7 +98,7 @@ def give_back(work):
 
 
 class Keeper:
-    """The process that waits; stop() lets it do its work, and waits for it."""
+    """The keeper process. stop() has it clean up, and waits until it has done so."""
 
     def __init__(self, work):
         waits, self.alive = os.pipe()

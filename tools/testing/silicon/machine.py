@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What this machine is, and what it lacks for a run.
+"""Describes this machine, and finds what it lacks for a run.
 
-A problem is a pair: what is wrong, and what its owner can do about it.
+A problem is a pair: what is wrong, and what the owner can do about it.
 """
 
 import glob
@@ -10,7 +10,7 @@ import re
 import subprocess
 import time
 
-# What a run needs, and a file by which one sees that it is there.
+# The packages that a run needs, each with a file that exists if it is installed.
 PACKAGES = {
     'make': '/usr/bin/make',
     'gcc': '/usr/bin/gcc',
@@ -61,8 +61,7 @@ def vpmu_offered():
     return text('/sys/module/kvm/parameters/enable_pmu') in ('Y', '1')
 
 
-def counts():
-    """Does perf count cycles here?"""
+def perf_counts_cycles():
     r = subprocess.run(['perf', 'stat', '-x,', '-e', 'cycles', 'true'], capture_output=True, text=True)
     return re.match(r'[1-9]', r.stderr.strip()) is not None
 
@@ -76,7 +75,7 @@ def kselftest_headers(top):
 def packages_missing(top):
     release = os.uname().release
     missing = [p for p, path in PACKAGES.items() if not os.path.exists(path)]
-    # ldd has something to say of one with libraries only.
+    # The guest needs a static busybox, of which ldd lists no libraries.
     if not os.path.exists('/usr/bin/busybox') or output('ldd', '/usr/bin/busybox'):
         missing.append('busybox-static')
     if not os.path.exists(f'/lib/modules/{release}/build/Makefile'):
@@ -87,34 +86,34 @@ def packages_missing(top):
 
 
 def problems(prepared):
-    """What no package mends, as far as it shows without them."""
+    """Problems that no package solves, and that show before the packages are installed."""
     if os.geteuid():
         yield 'this is not root', 'run it as root: it loads a kernel module'
     if not re.search(r'^ID=debian$', text('/etc/os-release'), re.M):
-        yield 'this is not Debian', "the packages' names and the paths are Debian's; there is no other way yet"
+        yield 'this is not Debian', "the names of packages and paths are Debian's; nothing else is supported yet"
     if not kvm_vendor():
         yield 'the CPU shows neither svm nor vmx', "switch virtualization on in the machine's firmware"
     elif not os.access('/dev/kvm', os.R_OK | os.W_OK):
-        yield 'there is no usable /dev/kvm', f'modprobe {kvm_vendor()}; dmesg says why if that fails'
+        yield '/dev/kvm is missing or not accessible', f'modprobe {kvm_vendor()}; dmesg says why if that fails'
     if os.path.exists('/sys/module/pvperf_host'):
-        yield 'pvperf_host is loaded already', 'rmmod pvperf_host; the run loads the one that it builds'
+        yield 'pvperf_host is loaded already', 'rmmod pvperf_host; a run loads the module that it builds'
     lockdown = text('/sys/kernel/security/lockdown', '[none]')
     if '[none]' not in lockdown and not prepared:
         yield ('Secure Boot: this kernel loads signed modules only',
-               'switch Secure Boot off for the run, or sign what --prepare builds')
+               'switch Secure Boot off for the run, or sign the modules that --prepare builds')
 
 
-def problems_of_pmu():
-    """With perf at hand."""
-    if not counts():
-        yield ('perf counts no cycles here: no PMU, or another program has all of it',
+def pmu_problems():
+    """Problems that show once perf is installed."""
+    if not perf_counts_cycles():
+        yield ('perf counts no cycles here: no PMU, or another program uses all of its counters',
                "look at `perf stat -e cycles true` and at `dmesg | grep -i 'performance events'`")
 
 
 def reload_problem():
-    """Why KVM can't be loaded anew without its vPMU, or None."""
+    """The problem that prevents a reload of KVM without its vPMU, or None."""
     if text(f'/sys/module/{kvm_vendor()}/refcnt', '0') != '0':
-        return 'a VM runs, or something else uses KVM', 'end it, or leave --reload-kvm out'
+        return 'a VM runs, or something else uses KVM', 'end it, or leave out --reload-kvm'
     return None
 
 
@@ -140,7 +139,7 @@ def cpu_facts():
 
 
 def facts(top):
-    """What the report says of the machine: nothing by which one would know whose it is."""
+    """The report's description of the machine, from which nobody can tell whose it is."""
     commit = output('git', '-C', top, 'describe', '--always', '--dirty', '--exclude=*')
     return {
         'date': time.strftime('%Y-%m-%d', time.gmtime()),

@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The report of a run: one dictionary, as JSON and as text for people."""
+"""Writes the report of a run, a dictionary, as JSON and as text for people."""
 
 import json
 import os
 
 import scrub
 
-SHOWN = 25      # lines of what a failed test printed
+SHOWN = 25      # the last lines of a failed test's output
 
 
 def outcome(test, result):
-    """What the report says of a test; of one that failed, what it printed last."""
+    """The report's entry for a test. A failed test has the end of its output, too."""
     entry = {'name': test.name, 'where': test.where, 'result': result.verdict,
              'seconds': round(result.seconds, 1)}
     if result.verdict == 'skip':
@@ -32,10 +32,10 @@ def failed(report):
 
 def headline(report):
     n = counted(report)
-    said = f'{n["passed"]} passed, {n["failed"]} failed, {n["skipped"]} skipped'
+    line = f'{n["passed"]} passed, {n["failed"]} failed, {n["skipped"]} skipped'
     if report['complaints']:
-        said += f', {len(report["complaints"])} complaints of a kernel'
-    return said + (f'; stopped: {report["stopped"]}' if report['stopped'] else '')
+        line += f', {len(report["complaints"])} kernel complaints'
+    return line + (f'; stopped: {report["stopped"]}' if report['stopped'] else '')
 
 
 def about(report):
@@ -47,7 +47,7 @@ def about(report):
     yield f'          {c["name"]}'
     if c['under_a_hypervisor']:
         yield '          not bare metal: this machine is a VM or an emulator'
-    yield f'counters  {report["counters"] or "not asked"}'
+    yield f'counters  {report["counters"] or "unknown"}'
     yield f'kernel    {m["kernel"]}'
     yield f'KVM       {" ".join(f"{k}={v}" for k, v in m["kvm"].items())}'
     yield f'QEMU      {m["qemu"]}'
@@ -79,7 +79,7 @@ def lines(report):
     for t in report['tests']:
         yield from test_lines(t)
     for c in report['complaints']:
-        yield f'complaint of the {c["side"]}, in {c["test"] or "no test"}:'
+        yield f'kernel complaint on the {c["side"]}, during {c["test"] or "no test"}:'
         yield from (f'    {x}' for x in c['lines'])
     if report['bench']:
         yield ''
@@ -87,7 +87,7 @@ def lines(report):
 
 
 def strings(value):
-    """All strings in lists and dictionaries, but for keys."""
+    """All strings in nested lists and dictionaries, except keys."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, (list, dict)):
@@ -96,14 +96,14 @@ def strings(value):
 
 
 def write(report, folder, known):
-    """Both files, or an error: nothing that the owner would mind is ever written."""
+    """Writes both files, or raises ValueError if the report would identify the owner."""
     report = scrub.cleaned({'result': headline(report), **report}, known)
     text = scrub.clean('\n'.join(lines(report)) + '\n', known)
     left = scrub.found(text + '\n'.join(strings(report)), known)
     if left:
         raise ValueError(f'the report has {", ".join(left)} in it, so it is not written')
     os.makedirs(folder, exist_ok=True)
-    for name, said in (('report.txt', text), ('report.json', json.dumps(report, indent=1) + '\n')):
+    for name, content in (('report.txt', text), ('report.json', json.dumps(report, indent=1) + '\n')):
         with open(os.path.join(folder, name), 'w') as f:
-            f.write(said)
+            f.write(content)
     return text

@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# rows.sh REPEATS TRIPS: in the guest, two processes on one CPU hand a word to and fro,
-# with nothing counted and with six events, in turn, so that a CPU that changes its speed
-# does so to both. Marks as those of the bench, in ticks of the TSC; repeat 0 warms up.
+# rows.sh REPEATS TRIPS: runs in the guest. Two processes on one CPU pass a word back and
+# forth through pipes. Runs with nothing counted and runs with six events alternate, so
+# that a CPU which changes its speed does so in both. Prints marks as the bench does, in
+# ticks of the TSC; repeat 0 is the warm-up.
 
 repeats=$1 trips=$2
 six=cycles,instructions,branches,branch-misses,cache-references,cache-misses

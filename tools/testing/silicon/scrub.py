@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Keeps out of a report what its owner would mind.
+"""Keeps secrets out of a report: whatever could identify the machine's owner.
 
-clean() takes it out of a text, found() looks whether any is left. found() is asked
-last, of the whole report, and then nothing is written: what clean() was not told of
-may have come by another way.
+clean() removes secrets from a text, and found() lists the kinds that are left. At the
+end found() checks the whole report, which is not written if it has a secret: some part
+of it may never have gone through clean().
 """
 
 import glob
@@ -14,7 +14,7 @@ import socket
 
 import machine
 
-# What looks like one, whosever it is.
+# Anything that looks like a secret, even if it does not belong to this machine.
 PATTERNS = {
     'an IPv4 address': r'(?<![\w.])(?:\d{1,3}\.){3}\d{1,3}(?![\w.])',
     'an IPv6 address': r'(?<![\w:])(?=(?:[0-9a-f]*:){3})(?:[0-9a-f]{0,4}:){2,7}[0-9a-f]{1,4}(?![\w:])',
@@ -24,14 +24,14 @@ PATTERNS = {
     'a home folder': r'/(?:home|root|Users)/[^\s:,;\'"]+',
     'a kernel address': r'\b(?:0x)?ffff[0-9a-f]{12}\b',
 }
-# Firmware fills these in where a maker did not.
-NOBODYS = {'', 'none', 'default string', 'not specified', 'to be filled by o.e.m.', 'system serial number', '0'}
-# Names that say nothing of an owner, and that a report may have by itself.
+# What firmware has as a serial number if the manufacturer set none.
+PLACEHOLDERS = {'', 'none', 'default string', 'not specified', 'to be filled by o.e.m.', 'system serial number', '0'}
+# Names that identify nobody, and that are in a report for other reasons.
 COMMON = {'debian', 'localhost', 'linux', 'kvm', 'qemu', 'host', 'guest', 'server', 'test', 'user', 'admin', 'root'}
 
 
 def users():
-    """Those of people: their names, and where they live."""
+    """The names and the home folders of people, not of services."""
     for p in pwd.getpwall():
         if 1000 <= p.pw_uid < 65534:
             yield 'a user name', p.pw_name
@@ -59,12 +59,12 @@ def numbers():
         yield 'a MAC address', machine.text(path)
     for path in glob.glob('/sys/class/dmi/id/*serial') + glob.glob('/sys/class/dmi/id/*uuid'):
         value = machine.text(path)
-        if value.lower() not in NOBODYS:
+        if value.lower() not in PLACEHOLDERS:
             yield 'a serial number', value
 
 
 def secrets():
-    """[(what it is, how it is written)] of this machine, the longest first."""
+    """[(kind, text)] of this machine's secrets, the longest first."""
     all_of_them = {(kind, word) for source in (users, hosts, numbers) for kind, word in source()
                    if len(word) > 1 and word != '00:00:00:00:00:00' and word.lower() not in COMMON}
     return sorted(all_of_them, key=lambda s: (-len(s[1]), s))
@@ -75,7 +75,7 @@ def word(secret):
 
 
 def clean(text, known):
-    """In one go, as what stands for one thing may have another's name in it."""
+    """Replaces all secrets in one pass, as a replacement may contain another secret's text."""
     kinds = [*known_patterns(known), *PATTERNS.items()]
     every = re.compile('|'.join(f'(?P<g{i}>{pattern})' for i, (_, pattern) in enumerate(kinds)), re.I)
     return every.sub(lambda m: f'[{kinds[int(m.lastgroup[1:])][0]}]', text)
@@ -86,7 +86,7 @@ def known_patterns(known):
 
 
 def cleaned(value, known):
-    """The same in all strings of lists and dictionaries, but for their keys."""
+    """clean() applied to all strings in nested lists and dictionaries, except keys."""
     if isinstance(value, str):
         return clean(value, known)
     if isinstance(value, list):
@@ -97,8 +97,8 @@ def cleaned(value, known):
 
 
 def found(text, known):
-    """What of it a text has: kinds, without the things themselves."""
-    # The words that stand for what was taken out are no finds.
+    """The kinds of secrets in a text, without the secrets."""
+    # The replacements that clean() has put in are not secrets.
     rest = re.sub(r'\[(an?|the) [A-Za-z0-9 ]+\]', '', text)
     kinds = [*known_patterns(known), *PATTERNS.items()]
     return sorted({kind for kind, pattern in kinds if re.search(pattern, rest, re.I)})

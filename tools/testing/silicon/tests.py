@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The selftests that make sense on real hardware, those with +silicon in the list.
+"""Runs the selftests that make sense on real hardware: those with +silicon in tests.list.
 
-How they are run and judged is the lab's: tools/testing/lab/lab/batch.py.
+As in the lab, tools/testing/lab/lab/batch.py makes the command and judges the results.
 """
 
 import os
@@ -30,7 +30,7 @@ def chosen(where, names, slow):
 
 
 def guest_command(tests, repeats, trips):
-    """What the guest does: everything, in one boot. It may have a PMU of KVM's."""
+    """The guest's command, which runs everything in one boot, unless KVM gives it a vPMU."""
     rows = f'/t/rows.sh {repeats} {trips}' if repeats else ''
     return '\n'.join((
         '[ ! -d /sys/bus/event_source/devices/cpu ] || { echo "@@silicon vpmu"; exit 0; }',
@@ -39,33 +39,33 @@ def guest_command(tests, repeats, trips):
         batch.command(tests).removesuffix('exit 0'), rows, 'exit 0'))
 
 
-def told(lines, key):
-    """What the guest said of KEY: a list."""
+def reported(lines, key):
+    """[value] of the guest's lines "@@silicon KEY value"."""
     found = (re.match(rf'@@silicon {key}\b ?(.*)', x.strip()) for x in lines)
     return [m.group(1) for m in found if m]
 
 
 def run(work, command, seconds):
-    """Lines of a command in the room; None instead of its status if time ran out."""
+    """(lines, status) of a command in the room; the status is None if time ran out."""
     r = subprocess.Popen([os.path.join(HERE, 'room'), work, *command], stdin=subprocess.DEVNULL,
                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True)
     try:
         out, _ = r.communicate(timeout=seconds)
         status = r.returncode
     except subprocess.TimeoutExpired:
-        say('no time left, see --slow')
+        say('the time limit is over; --slow raises it')
         os.killpg(r.pid, 9)
         out, status = r.communicate()[0], None
     return out.decode(errors='replace').replace('\r\n', '\n').split('\n'), status
 
 
 def logs_take(log, work):
-    """Both kernels' words since the run began, where the lab looks for complaints."""
-    said = subprocess.run(['dmesg'], capture_output=True, text=True, errors='replace').stdout.splitlines()
-    begun = max((i for i, line in enumerate(said) if MARK in line), default=0)
+    """Saves both kernels' logs since the run began, where splats looks for complaints."""
+    log_lines = subprocess.run(['dmesg'], capture_output=True, text=True, errors='replace').stdout.splitlines()
+    begun = max((i for i, line in enumerate(log_lines) if MARK in line), default=0)
     os.makedirs(log, exist_ok=True)
     with open(os.path.join(log, 'host.dmesg'), 'w') as f:
-        f.write('\n'.join(said[begun:]) + '\n')
+        f.write('\n'.join(log_lines[begun:]) + '\n')
     for port, name in (('guest-console', 'guest.log'), ('guest-dmesg', 'guest.dmesg')):
         path = os.path.join(work, 'lab/port', port)
         if os.path.exists(path):
@@ -77,9 +77,9 @@ def complaints(log):
 
 
 def results(tests, lines, found):
-    """[(test, Result)] of a batch; what was not reached has failed."""
-    said, current = batch.said(lines)
+    """Yields (test, Result) of a batch. A test that was not reached has failed."""
+    ended, current = batch.said(lines)
     for t in tests:
-        rc, seconds, text = said.get(t.name, (None, 0, ['it was not reached']))
+        rc, seconds, text = ended.get(t.name, (None, 0, ['it was not reached']))
         mine = [c for c in found if c[2] == t.name]
         yield t, batch.judge(t, rc, seconds, text, mine)
