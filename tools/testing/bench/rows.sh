@@ -33,19 +33,25 @@ work() {
 
 marks() { cat /tmp/a /tmp/b; }
 
-# pipe ROW COMMAND...: the tool around perf's own benchmark
-pipe() {
-	local row=$1 n r=0
-	shift
+# around PROGRAM "AMOUNT..." ROW COMMAND...: the tool around PROGRAM AMOUNT
+around() {
+	local program=$1 amounts=$2 row=$3 n r=0
+	shift 3
 	while [ $r -le "$repeats" ]; do
-		for n in 200 2000; do
-			work "$row.$n.$r" "perf bench sched pipe -l $n"
+		for n in $amounts; do
+			work "$row.$n.$r" "$program $n"
 			tool "$@" -- /tmp/work
 			marks
 		done
 		r=$((r + 1))
 	done
 }
+
+# pipe ROW COMMAND...: the tool around perf's own benchmark
+pipe() { around 'perf bench sched pipe -l' '200 2000' "$@"; }
+
+# seconds ROW COMMAND...: the tool while nothing goes on
+seconds() { around sleep '1 2' "$@"; }
 
 # The tool watches one of the two processes only.
 half() {
@@ -63,20 +69,6 @@ half() {
 			wait
 			grep QM /tmp/pid
 			[ -n "$without" ] || ! grep -q 'not ' /tmp/stat || cat /tmp/stat
-		done
-		r=$((r + 1))
-	done
-}
-
-# seconds ROW COMMAND...: the tool while nothing goes on
-seconds() {
-	local row=$1 n r=0
-	shift
-	while [ $r -le "$repeats" ]; do
-		for n in 1 2; do
-			work "$row.$n.$r" "sleep $n"
-			tool "$@" -- /tmp/work
-			marks
 		done
 		r=$((r + 1))
 	done

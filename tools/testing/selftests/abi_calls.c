@@ -27,19 +27,6 @@ static int64_t setup(struct tiny_vm *vm, struct tiny_totals *opened)
 	return ret ?: tiny_totals_read(opened);
 }
 
-static bool neighbour_counts(struct tiny_vcpu *v)
-{
-	const struct guest_perf_event *e = event_at(v->vm, NEIGHBOUR);
-	uint64_t count;
-
-	if (id_call(v, KVM_PERF_OP_READ, NEIGHBOUR))
-		return false;
-	count = e->count;
-	if (tiny_spin(v, TURNS) || id_call(v, KVM_PERF_OP_READ, NEIGHBOUR))
-		return false;
-	return counted(e->count - count, TURNS);
-}
-
 /* ------------------------------------------------------ one call, one error */
 
 FIXTURE(call) {
@@ -173,7 +160,7 @@ TEST_F(call, refused)
 	EXPECT_EQ(0, memcmp(self->copy, data, TINY_DATA_SIZE));
 	ASSERT_EQ(0, tiny_totals_read(&after));
 	EXPECT_EQ(0, memcmp(&self->opened, &after, sizeof(after)));
-	EXPECT_TRUE(neighbour_counts(self->v));
+	EXPECT_TRUE(still_counts(self->v, NEIGHBOUR, TURNS));
 
 	/* the stopped one is stopped, the other's is the other's */
 	EXPECT_CALL(0, id_call(self->v, KVM_PERF_OP_READ, STOPPED));
@@ -273,7 +260,7 @@ TEST_F(op, refused)
 	EXPECT_EQ(0, memcmp(&want, &op[1], sizeof(want)));
 	ASSERT_EQ(0, tiny_totals_read(&after));
 	EXPECT_EQ(0, memcmp(&self->opened, &after, sizeof(after)));
-	EXPECT_TRUE(neighbour_counts(self->v));
+	EXPECT_TRUE(still_counts(self->v, NEIGHBOUR, TURNS));
 	EXPECT_CALL(0, id_call(self->v, KVM_PERF_OP_READ, STOPPED));
 	EXPECT_EQ(0, event_at(&self->vm, STOPPED)->count);
 	EXPECT_EQ(KVM_PERF_STATE_OFF, event_at(&self->vm, STOPPED)->state);

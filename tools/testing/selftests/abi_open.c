@@ -159,20 +159,6 @@ static void put(struct tiny_vm *vm, uint64_t gpa, const void *from, size_t size)
 		memcpy(tiny_ptr(vm, gpa), from, size);
 }
 
-/* The neighbour still counts, exactly. */
-static bool neighbour_counts(struct tiny_vcpu *v)
-{
-	const struct guest_perf_event *e = event_at(v->vm, NEIGHBOUR);
-	uint64_t count;
-
-	if (id_call(v, KVM_PERF_OP_READ, NEIGHBOUR))
-		return false;
-	count = e->count;
-	if (tiny_spin(v, TURNS) || id_call(v, KVM_PERF_OP_READ, NEIGHBOUR))
-		return false;
-	return counted(e->count - count, TURNS);
-}
-
 TEST_F(open, refused)
 {
 	struct guest_perf_attr attr = attr_instructions(0);
@@ -196,7 +182,7 @@ TEST_F(open, refused)
 	ASSERT_EQ(0, tiny_totals_read(&after));
 	EXPECT_EQ(0, memcmp(&self->opened, &after, sizeof(after)));
 	EXPECT_CALL(-KVM_ENOENT, id_call(self->v, KVM_PERF_OP_READ, 1));
-	EXPECT_TRUE(neighbour_counts(self->v));
+	EXPECT_TRUE(still_counts(self->v, NEIGHBOUR, TURNS));
 
 	/* and the same OPEN, mended, succeeds: that was all that was wrong */
 	EXPECT_CALL(0, open_event(self->v, 1, 0));

@@ -9,10 +9,11 @@
 
 # what each guest does
 cat > /run/measure << 'END'
-n=$(perf stat -x, -e instructions:u /t/loop5m 2>&1 | sed -n 's/^\([0-9]*\),.*/\1/p')
-perf record -q -c 100000 -e instructions:u -o /tmp/d /t/loop5m
-s=$(perf report -i /tmp/d --stats | awk '$1 == "SAMPLE" { print $3; exit }')
-echo "count $n samples $s cpus $(nproc)"
+cd /t
+. ./lib.sh
+n=$(count -e instructions:u ./loop5m)
+perf record -q -c 100000 -e instructions:u -o /tmp/d ./loop5m
+echo "count $n samples $(samples /tmp/d) cpus $(nproc)"
 END
 
 # runs NAME GUEST'S OPTIONS...: with $cpus
@@ -73,6 +74,5 @@ for what in avic vnmi; do
 done
 reload
 tap $? "and as before"
-[ "$(total vms)$(total events)$(total pages)" = 000 ]
-tap $? "the host has nothing left" "$(head -n 4 $totals | tr '\n' ' ')"
+host_is_empty
 tap_end

@@ -11,7 +11,7 @@
 . ./lib.sh
 
 report=$1
-counters=$(cat /sys/bus/event_source/devices/pvperf/caps/counters 2> /dev/null || echo 6)
+counters=$(counters || echo 6)
 one=100000004 six=600000024
 sizes="1 $counters"
 [ -z "$report" ] || sizes=1
@@ -21,26 +21,9 @@ times() {
 	echo "$2" | awk -v n="$1" '{ for (i = 1; i < n; i++) printf "%s,", $1; print $1 }'
 }
 
-# arm N MODIFIER: the host's perf will occupy N counters of every CPU. It begins
-# by a word, as to start it takes the host's CPU for longer than a test lasts,
-# and a program that runs slower meanwhile can't be scaled by anyone.
+# arm N MODIFIER: the host's perf will take N counters of every CPU
 arm() {
-	host "rm -f /run/armed /run/taker; mkfifo /run/taker
-		perf stat -a -D -1 --control fifo:/run/taker -o /dev/null \
-			-e $(times "$1" "instructions$2") \
-			sh -c 'echo > /run/armed; exec sleep 1000' > /dev/null 2>&1 &
-		echo \$! > /run/taker.pid
-		until [ -e /run/armed ]; do usleep 20000; done"
-}
-disarm() {
-	host 'kill -TERM $(cat /run/taker.pid)
-		while [ -d /proc/$(cat /run/taker.pid) ]; do usleep 20000; done'
-}
-take() {
-	host 'echo enable > /run/taker; usleep 10000'
-}
-give() {
-	host 'echo disable > /run/taker; usleep 10000'
+	taker_start "$(times "$1" "instructions$2")"
 }
 
 # stat EVENTS COMMAND...: what perf says, an event a line: count, share
@@ -48,7 +31,7 @@ stat() {
 	events=$1
 	shift
 	perf stat -x, -o /tmp/stat -e "$events" "$@"
-	awk -F, 'NF > 4 { print $1, $5 }' /tmp/stat
+	stat_share /tmp/stat
 }
 
 # honest NAME TRUTH LOW HIGH: the numbers right; the share of time in a range
@@ -82,35 +65,35 @@ for kind in pinned flexible; do
 	arm "$counters" $m
 	for n in $sizes; do
 		events=$(times "$n" instructions:u)
-		take
+		taker_take
 		stat "$events" ./loop100m > /tmp/numbers
 		honest "the host's $kind were there, $n of the guest's" $one 0 0
-		later give
+		later taker_give
 		run "$events" > /tmp/numbers
 		honest "the host's $kind go, $n of the guest's" $six 10 95
 		wait
-		later take
+		later taker_take
 		run "$events" > /tmp/numbers
 		honest "the host's $kind come, $n of the guest's" $six 10 95
 		wait
-		give
+		taker_give
 	done
-	disarm
+	taker_end
 	arm $((counters / 2)) $m
-	take
+	taker_take
 	run "$(times "$counters" instructions:u)" > /tmp/numbers
 	honest "the host's $kind have half, $counters of the guest's" $six 30 70
-	disarm
+	taker_end
 done
 
 [ -z "$report" ] || exit 0
 
 # It shows in each interval, though nothing but the reading makes the guest ask.
 arm "$counters" :D
-later take
+later taker_take
 perf stat -I 100 -x, -o /tmp/intervals -e instructions:u sh -c \
 	'./loop100m; ./loop100m; ./loop100m; ./loop100m; ./loop100m; ./loop100m'
-disarm
+taker_end
 awk -F, '/not counted/ { none++ } $2 ~ /^[0-9]/ && $6 == "100.00" { full++ }
 	END { exit !(full >= 1 && none >= 2) }' /tmp/intervals
 tap $? "intervals tell when they came" "$(cut -d , -f 2,6 /tmp/intervals | tr '\n' ';')"
@@ -119,12 +102,12 @@ tap $? "intervals tell when they came" "$(cut -d , -f 2,6 /tmp/intervals | tr '\
 stat instructions:uD ./loop100m > /tmp/numbers
 honest "a pinned one of the guest's is counted" $one 100 100
 arm "$counters" :D
-take
+taker_take
 stat instructions:uD ./loop100m > /tmp/numbers
 honest "or not at all" $one 0 0
 stat '{instructions:uD,instructions:u}' ./loop100m > /tmp/numbers
 honest "nor is its group" $one 0 0
-later give
+later taker_give
 run instructions:uD > /tmp/numbers
 honest "nor later, as an error stays one" $six 0 0
 wait
@@ -135,30 +118,30 @@ honest "an exclusive one waits for its turn" $one 20 80
 
 # The admin decides who wins.
 priority=/sys/module/pvperf_host/parameters/priority
-vm=$(host "sed -n 's/^vm pid=\([0-9]*\) .*/\1/p' /sys/kernel/debug/pvperf/vms")
-disarm
+vm=$(vm_process)
+taker_end
 arm "$counters"
-take
+taker_take
 host "echo $vm=pinned > $priority"
 tap $? "the VM of process $vm may go first"
 run "$(times "$counters" instructions:u)" > /tmp/numbers
 honest "then the host's flexible ones wait" $six 99 100
-disarm
+taker_end
 arm "$counters" :D
-take
+taker_take
 stat instructions:u ./loop100m > /tmp/numbers
 honest "not its pinned ones" $one 0 0
-later give
+later taker_give
 run instructions:u > /tmp/numbers
 honest "and when those go it recovers" $six 10 95
 wait
-disarm
+taker_end
 host "echo $vm=flexible > $priority"
 arm "$counters"
-take
+taker_take
 stat instructions:u ./loop100m > /tmp/numbers
 honest "and it waits again" $one 0 0
-disarm
+taker_end
 ! host "echo $vm=maybe > $priority" 2> /dev/null && ! host "echo 1=pinned > $priority" 2> /dev/null
 tap $? "no other word, and no other process"
 tap_end

@@ -11,19 +11,19 @@ period=1000000
 work=1
 emulated || work=10
 
-# count EVENT COMMAND...: what perf stat says, or nothing
-count() {
+# host_event EVENT COMMAND...: what perf stat says, or nothing
+host_event() {
 	event=$1
 	shift
-	perf stat -x, -e "pvperf/$event/" "$@" 2>&1 | awk -F, '$1 ~ /^[0-9.]+$/ { print $1 }'
+	count -e "pvperf/$event/" "$@"
 }
 nmis() { awk '/NMI:/ { print $2 }' /proc/interrupts; }
 
-few=$(count host-cpu-clock hot $work)
-many=$(count host-cpu-clock hot $((5 * work)))
+few=$(host_event host-cpu-clock hot $work)
+many=$(host_event host-cpu-clock hot $((5 * work)))
 awk -v f="${few:-0}" -v m="${many:-0}" 'BEGIN { exit !(f > 0 && m > 2 * f && m < 10 * f) }'
 tap $? "five times the work takes the host's CPU some five times" "$few, $many ns"
-n=$(count host-context-switches -a sleep 0.5)
+n=$(host_event host-context-switches -a sleep 0.5)
 [ "${n:-0}" -gt 0 ]
 tap $? "an idle vCPU is switched away from" "${n:-nothing}"
 
@@ -46,12 +46,12 @@ tap $? "they show where the time went" "$(head -n 2 /tmp/report | tr '\n' ' ')"
 
 host rmmod pvperf_host
 tap $? "the host's module goes"
-n=$(count host-cpu-clock true)
+n=$(host_event host-cpu-clock true)
 [ -z "$n" ] || [ "$n" = 0 ]
 tap $? "nothing is counted without it" "$n"
 host insmod /lab/pvperf_host.ko
 tap $? "it comes back"
-n=$(count host-cpu-clock hot $work)
+n=$(host_event host-cpu-clock hot $work)
 awk -v f="${few:-0}" -v n="${n:-0}" 'BEGIN { exit !(n > f / 2 && n < 2 * f) }'
 tap $? "and counts as before" "$few, ${n:-nothing}"
 tap_end

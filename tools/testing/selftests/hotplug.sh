@@ -7,12 +7,7 @@ cpu=/sys/devices/system/cpu/cpu1/online
 [ -w $cpu ] || tap_skip_all "no second CPU that could go"
 want=100000004
 
-user() {
-	perf stat -x, -e instructions:u "$@" 2>&1 |
-		awk -F, '$1 ~ /^[0-9]/ { print $1 }'
-}
-
-before=$(host "sed -n 's/^events //p' $totals")
+before=$(host_total events)
 # opened on all CPUs before one of them goes: the program starts after that
 perf stat -a -o /tmp/all -e cycles,instructions \
 	sh -c 'echo > /tmp/started; exec sleep 8' &
@@ -30,7 +25,7 @@ while [ $i -lt 5 ]; do
 done
 tap $? "CPU 1 went and came back five times under perf stat -a"
 # taskset's own, and less than 1 % of it, is counted with the program's
-n=$(user taskset -c 1 ./loop100m)
+n=$(count -e instructions:u taskset -c 1 ./loop100m)
 [ "${n:-0}" -ge $want ] && within "$n" $want 10
 tap $? "CPU 1 counts again" "${n:-nothing}"
 
@@ -43,7 +38,7 @@ taskset 2 true && (
 	wait
 	echo 1 > $cpu
 )
-n=$(awk -F, '$1 ~ /^[0-9]/ { print $1 }' /tmp/hop)
+n=$(stat_value /tmp/hop)
 awk -v n="${n:-0}" -v w=$want 'BEGIN { exit !(n >= 3 * w && n < 3 * w * 1.05) }'
 tap $? "a task whose CPU goes is counted on" "${n:-nothing}"
 wait $all
@@ -51,7 +46,7 @@ tap $? "perf stat -a ended well"
 
 # What was open for the CPU is closed a second after the last perf.
 sleep 3
-after=$(host "sed -n 's/^events //p' $totals")
+after=$(host_total events)
 [ "$after" -le "$before" ]
 tap $? "the host has no more events open than before" "$before, $after"
 tap_end

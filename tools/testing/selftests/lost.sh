@@ -5,24 +5,12 @@
 # And no guest makes the host's own perf any slower.
 . ./lib.sh
 
-data=/tmp/perf.data
 host_rate=$(host cat /proc/sys/kernel/perf_event_max_sample_rate)
 rate=/proc/sys/kernel/perf_event_max_sample_rate
-overflows() { host "sed -n 's/^overflows //p' $totals"; }
-records() { # KIND
-	perf report -i $data --stats 2> /dev/null | awk -v k="$1" '$1 == k { n = $3; exit } END { print n + 0 }'
-}
 
-# record NAME OPTIONS...: and as many samples and losses as overflows
-record() {
-	name=$1
-	shift
-	before=$(overflows)
-	perf record -q -o $data "$@" > /dev/null 2>&1
-	tap $? "$name: recorded"
-	made=$(($(overflows) - before))
-	samples=$(samples $data)
-	lost=$(lost $data)
+# sampled NAME OPTIONS...
+sampled() {
+	record "$@"
 	[ "$samples" -gt 10 ]
 	tap $? "$name: there are samples" "$samples"
 }
@@ -30,7 +18,7 @@ record() {
 # The records of perf's own, of processes and their maps.
 others() {
 	n=0
-	for kind in MMAP MMAP2 COMM FORK EXIT; do n=$((n + $(records $kind))); done
+	for kind in MMAP MMAP2 COMM FORK EXIT; do n=$((n + $(records $data $kind))); done
 	echo $n
 }
 
@@ -39,17 +27,17 @@ others() {
 # there was no room for are lost, too, and how many these are is chance; so the same
 # is done with room for all, to tell them apart.
 work='./loop100m; kill -CONT $PPID; sleep 0.1; ./loop20m'
-record "room" -m 64 -c 100000 -e instructions:u sh -c "$work"
+sampled "room" -m 64 -c 100000 -e instructions:u sh -c "$work"
 [ "$samples" -eq "$made" ] && [ "$lost" -eq 0 ]
 tap $? "room: $made overflows are $samples samples and $lost lost"
 all=$(others)
-record "full" -m 2 -c 100000 -e instructions:u sh -c "kill -STOP \$PPID; $work"
+sampled "full" -m 2 -c 100000 -e instructions:u sh -c "kill -STOP \$PPID; $work"
 [ "$lost" -gt 100 ]
 tap $? "full: there are losses" "$lost"
 own=$((all - $(others)))
 [ "$own" -ge 0 ] && [ $((samples + lost - own)) -eq "$made" ]
 tap $? "full: $made overflows are $samples samples and $lost lost, $own of perf's own"
-[ "$(records LOST)" -gt 0 ]
+[ "$(records $data LOST)" -gt 0 ]
 tap $? "full: and LOST tells where"
 perf report -i $data --stdio 2> /dev/null | grep -qx "# Total Lost Samples: $lost"
 tap $? "full: perf report says so" "$(perf report -i $data --stdio 2> /dev/null | grep Lost)"
@@ -58,22 +46,21 @@ tap $? "full: perf report says so" "$(perf report -i $data --stdio 2> /dev/null 
 # not count then is not lost, here as on a real PMU: THROTTLE is all there is.
 limit=$(cat $rate)
 echo 2000 > $rate
-record "guest's limit" -c 20000 -e instructions:u ./loop100m
-[ "$made" -eq $((samples + lost)) ]
-tap $? "guest's limit: $made overflows are $samples samples and $lost lost"
-[ "$(records THROTTLE)" -gt 0 ] && [ "$(records THROTTLE)" -le $(($(records UNTHROTTLE) + 1)) ]
-tap $? "guest's limit: throttled, and let go" "$(records THROTTLE), $(records UNTHROTTLE)"
+sampled "guest's limit" -c 20000 -e instructions:u ./loop100m
+all_told "guest's limit"
+[ "$(records $data THROTTLE)" -gt 0 ] && [ "$(records $data THROTTLE)" -le $(($(records $data UNTHROTTLE) + 1)) ]
+tap $? "guest's limit: throttled, and let go" "$(records $data THROTTLE), $(records $data UNTHROTTLE)"
 echo "$limit" > $rate
 
 # The host's: it makes the periods longer, and those in between have no sample.
-record "host's limit" -m 64 -c 2000 -e instructions:u ./loop100m
+sampled "host's limit" -m 64 -c 2000 -e instructions:u ./loop100m
 within $((samples + lost)) 50000 1
 tap $? "host's limit: 50000 periods are $samples samples and $lost lost"
 [ "$made" -lt 2000 ] && [ "$made" -gt 400 ]
 tap $? "host's limit: between 4000 and 16000 a second" "$made"
-[ "$(records THROTTLE)" -gt 5 ] && [ "$(records THROTTLE)" -le $(($(records UNTHROTTLE) + 1)) ]
-tap $? "host's limit: throttled, and let go" "$(records THROTTLE), $(records UNTHROTTLE)"
-n=$(perf stat -x, -e instructions:u ./loop100m 2>&1 | awk -F, '$1 ~ /^[0-9]/ { print $1 }')
+[ "$(records $data THROTTLE)" -gt 5 ] && [ "$(records $data THROTTLE)" -le $(($(records $data UNTHROTTLE) + 1)) ]
+tap $? "host's limit: throttled, and let go" "$(records $data THROTTLE), $(records $data UNTHROTTLE)"
+n=$(count -e instructions:u ./loop100m)
 within "${n:-0}" 100000004 0.01
 tap $? "and it counts" "${n:-nothing}"
 

@@ -17,14 +17,12 @@ raw="rc0 r300c0 r5300c0 r5000c0 r300000000c0 r2800c0 r80000000000000c0 r80003000
 # For each event one line: its name, and what became of it.
 measure() {
 	for event; do
-		rm -f /tmp/stat
+		: > /tmp/stat
 		perf stat -x, -o /tmp/stat -e "$event" ./loop5m > /dev/null 2>&1
-		[ -s /tmp/stat ] || echo '<refused>' > /tmp/stat
-		awk -F, -v e="$event" '
-			$1 ~ /^<.*>$/ { what = $1 }
-			$1 ~ /^[0-9]+$/ { what = $1 == 0 ? "zero" :
-				$1 >= 5000000 ? "user" : "kernel" }
-			END { print e " " (what ? what : "<refused>") }' /tmp/stat
+		stat_share /tmp/stat | awk -v e="$event" '
+			{ what = /^</ ? $1 " " $2 : $1 == 0 ? "zero" :
+				 $1 >= 5000000 ? "user" : "kernel" }
+			END { print e " " (what ? what : "<refused>") }'
 	done
 }
 

@@ -8,7 +8,6 @@
 switches=pvperf/host-context-switches/
 [ -e /sys/bus/event_source/devices/pvperf/events/host-context-switches ] ||
 	tap_skip_all "no host-context-switches"
-data=/tmp/perf.data
 want=20000004
 
 # A task of the host that gets three quarters of the CPU.
@@ -23,22 +22,13 @@ unspin() {
 }
 trap unspin EXIT
 
-overflows() { host "sed -n 's/^overflows //p' $totals"; }
-
 # all SPIN NAME COMMAND...: perf record COMMAND, and as many samples as overflows
 all() {
-	spin=$1 name=$2
-	shift 2
-	before=$(overflows)
-	spin $spin
-	perf record -q -o $data "$@" > /dev/null 2>&1
-	tap $? "$name: recorded"
+	spin $1
+	shift
+	record "$@"
 	unspin
-	made=$(($(overflows) - before))
-	samples=$(samples $data)
-	lost=$(lost $data)
-	[ "$made" -gt 0 ] && [ "$made" -eq $((samples + lost)) ]
-	tap $? "$name: $made overflows are $samples samples and $lost lost"
+	all_told "$name"
 }
 
 # Each time that the idle vCPU sleeps is a switch, whose NMI wakes it.
@@ -54,9 +44,8 @@ all yes "descheduled in the program" -c 100000 -e instructions:u ./loop20m
 [ "$made" -eq 200 ]
 tap $? "descheduled in the program: 200 periods of 100000" "$made"
 spin yes
-n=$(perf stat -x, -e instructions:u ./loop20m 2>&1 |
-	awk -F, '$1 ~ /^[0-9]/ && $5 == "100.00" { print $1 }')
+n=$(perf stat -x, -e instructions:u ./loop20m 2>&1 | stat_share)
 unspin
-within "${n:-0}" $want 0.01
+within "${n% *}" $want 0.01 && always "$n"
 tap $? "descheduled: the count is exact" "${n:-nothing}"
 tap_end

@@ -4,7 +4,6 @@
 # that is hot, callchains of user and kernel, nothing lost.
 . ./lib.sh
 
-data=/tmp/perf.data
 trap 'rm -f $data' EXIT
 
 # seconds FILE: between its first and its last sample
@@ -44,9 +43,7 @@ if command -v hot > /dev/null; then
 	*hot*) tap 0 "the hottest function is the hot one";;
 	*) tap 1 "the hottest function is the hot one" "$top";;
 	esac
-	perf script -i $data -F ip,sym 2> /dev/null | awk '
-		/^$/ { if (depth > 1) deep++; depth = 0 } /[0-9a-f]/ { depth++ }
-		END { exit !deep }'
+	[ "$(deep_chains $data)" -gt 0 ]
 	tap $? "-g gives callchains of the program"
 fi
 

@@ -6,19 +6,12 @@
 
 want=100000004
 
-# count EVENT COMMAND...: what perf stat says of it; "" if not counted
-count() {
-	perf stat -x, -o /tmp/stat -e "$@" > /dev/null 2>&1
-	awk -F, '$1 ~ /^[0-9]/ { print $1 }' /tmp/stat
-}
-
-guest=$(count instructions:u ./loop100m)
-[ -n "$guest" ] || tap_skip_all "perf stat counts no instructions here"
+need_count
+guest=$(count -e instructions:u ./loop100m)
 within "$guest" $want 0.01
 tap $? "in the guest loop100m has $want user instructions" "$guest"
 
-host=$(host "cd /t; perf stat -x, -e instructions:u ./loop100m 2>&1" |
-	awk -F, '$1 ~ /^[0-9]/ { print $1 }')
+host=$(host "cd /t; perf stat -x, -e instructions:u ./loop100m 2>&1" | stat_value)
 within "$host" $want 0.01
 tap $? "in the host, too" "$host"
 within "$guest" "$host" 0.01
@@ -27,8 +20,7 @@ tap $? "both are the same" "$guest, $host"
 # A number, or the words for none; never a 0 that means nothing.
 perf stat -x, -o /tmp/stat -e cycles,instructions,branches,branch-misses \
 	./loop100m
-awk -F, '/^[^#]/ && NF && ($1 !~ /^[0-9]+$/ || $1 == 0) { bad = 1 }
-	 END { exit bad }' /tmp/stat
+[ "$(stat_value /tmp/stat | grep -c '^[1-9]')" = 4 ]
 tap $? "four events at once are all counted" "$(tr '\n' ' ' < /tmp/stat)"
 
 # The PMU by its names.
@@ -36,7 +28,7 @@ for event in cpu-cycles cycles instructions cpu/instructions/ pvperf/instruction
 	case $event in
 	*/*) [ -d "/sys/bus/event_source/devices/${event%%/*}" ] || continue;;
 	esac
-	n=$(count "$event" ./loop100m)
+	n=$(count -e "$event" ./loop100m)
 	least=$want
 	case $event in *cycles*) emulated || least=$((want / 16));; esac
 	[ "${n:-0}" -ge $least ]
@@ -44,8 +36,7 @@ for event in cpu-cycles cycles instructions cpu/instructions/ pvperf/instruction
 done
 
 # -a: what ran on all CPUs is no less than what ran.
-n=$(perf stat -a -x, -e instructions:u ./loop100m 2>&1 |
-	awk -F, '$1 ~ /^[0-9]/ { print $1 }')
+n=$(count -a -e instructions:u ./loop100m)
 [ "${n:-0}" -ge $want ]
 tap $? "-a sees the program" "${n:-nothing}"
 
@@ -62,21 +53,18 @@ tap $? "-A sees it where it ran" "$(grep CPU /tmp/stat | tr '\n' ' ')"
 # seen its child's end: what the child does between perf's last reading and that
 # end is in no line. So the child sleeps for some intervals before it ends.
 sleepy='./loop100m; sleep 0.1'
-whole=$(count instructions:u sh -c "$sleepy")
-sum=$(perf stat -I 20 -x, -e instructions:u sh -c "$sleepy" 2>&1 |
-	awk -F, '$2 ~ /^[0-9]/ { n += $2 } END { print n }')
+whole=$(count -e instructions:u sh -c "$sleepy")
+sum=$(perf stat -I 20 -x, -e instructions:u sh -c "$sleepy" 2>&1 | interval_value | sum)
 [ "${whole:-0}" -ge $want ] && within "${sum:-0}" "$whole" 0.1
 tap $? "-I: intervals add up" "${sum:-nothing} of ${whole:-nothing}"
 
 # -r: one run like the other.
-n=$(perf stat -r 3 -x, -e instructions:u ./loop100m 2>&1 |
-	awk -F, '$1 ~ /^[0-9]/ { print $1 }')
+n=$(count -r 3 -e instructions:u ./loop100m)
 exactly "${n:-0}" $want
 tap $? "-r: three runs alike" "${n:-nothing}"
 
 # Groups in which a member's times differed would say so.
 perf stat -x, -o /tmp/stat -e '{cycles,instructions,branches}' ./loop100m
-awk -F, '/^[0-9]/ { n++; if ($5 + 0 != 100) bad = 1 } END { exit bad || n != 3 }' \
-	/tmp/stat
+[ "$(stat_share /tmp/stat | grep -c '^[0-9]* 100\.00$')" = 3 ]
 tap $? "a group counts all the time" "$(tr '\n' ' ' < /tmp/stat)"
 tap_end

@@ -30,12 +30,10 @@ tap $? "perf list names pvperf's events"
 
 # The host's view of this vCPU: it waits for others, and is scheduled.
 if [ -e $devices/pvperf/events/host-cpu-clock ]; then
-	n=$(perf stat -a -x, -e pvperf/host-cpu-clock/ sleep 1 2>&1 |
-		awk -F, '$1 ~ /^[0-9.]+$/ { print $1 }')
+	n=$(count -a -e pvperf/host-cpu-clock/ sleep 1)
 	awk -v n="${n:-0}" 'BEGIN { exit !(n > 0) }'
 	tap $? "host-cpu-clock runs" "${n:-nothing}"
-	n=$(perf stat -a -x, -e pvperf/host-context-switches/ sleep 1 2>&1 |
-		awk -F, '$1 ~ /^[0-9]/ { print $1 }')
+	n=$(count -a -e pvperf/host-context-switches/ sleep 1)
 	[ "${n:-0}" -gt 0 ]
 	tap $? "an idle vCPU is switched away from" "${n:-nothing}"
 else

@@ -5,7 +5,7 @@
 . ./lib.sh
 
 priority=/sys/module/pvperf_host/parameters/priority
-vm=$(host "sed -n 's/^vm pid=\([0-9]*\) .*/\1/p' /sys/kernel/debug/pvperf/vms" | head -n 1)
+vm=$(vm_process)
 [ -n "$vm" ] || tap_skip_all "no VM to be found at the host"
 
 # The work: 100 million instructions, and after 60 of them a command on the host.
@@ -18,8 +18,7 @@ EOF
 # Of all tasks, as each has a period of its own. One begun anew would not end.
 sampled() { perf record -q -a -o /tmp/a -c 85000000 -e instructions:u sh /tmp/work "$1" 2> /dev/null; }
 counted() {
-	perf stat -x, -e instructions:u sh /tmp/work "$1" 2>&1 |
-		awk -F, '$1 ~ /^[0-9]/ { print $1, $5 }'
+	perf stat -x, -e instructions:u sh /tmp/work "$1" 2>&1 | stat_share
 }
 
 sampled true

@@ -9,11 +9,6 @@
 want=100000004
 times=${RELOADS:-20}
 
-user() {
-	perf stat -x, -e instructions:u "$@" 2>&1 |
-		awk -F, '$1 ~ /^[0-9]/ { print $1 }'
-}
-
 # held: the host's perf_events, and the pages that it pins for anyone. The sum
 # over all slabs is exact once no CPU keeps one to itself (shrink), as are the pins
 # when each has told its own (stat_refresh).
@@ -60,7 +55,7 @@ while [ $i -lt "$times" ]; do
 	i=$((i + 1))
 done
 tap $bad "the guest's module came and went $times times"
-n=$(user ./loop100m)
+n=$(count -e instructions:u ./loop100m)
 within "${n:-0}" $want 0.01
 tap $? "and it counts" "${n:-nothing}"
 
@@ -74,22 +69,19 @@ tap $? "the host's module went and came $times times under perf stat -a"
 kill $load
 wait $load 2> /dev/null
 sleep 1
-n=$(user ./loop100m)
+n=$(count -e instructions:u ./loop100m)
 within "${n:-0}" $want 0.01
 tap $? "and the guest counts by itself" "${n:-nothing}"
 
 # While it is away a count is not a number that looks right.
 perf stat -x, -o /tmp/stat -e instructions:u sh -c \
 	'./loop100m; host rmmod pvperf_host; ./loop100m; host insmod /lab/pvperf_host.ko; ./loop100m'
-awk -F, -v w=$want '$1 ~ /^[0-9]/ { n = $1; share = $5 }
-	$1 ~ /not counted/ { none = 1 }
-	END { exit !(none || (share < 100 && n > 0)) }' /tmp/stat
+stat_share /tmp/stat | awk '/not counted/ || ($1 > 0 && $2 < 100) { told = 1 } END { exit !told }'
 tap $? "a count with a gap is scaled, or not counted" "$(tr '\n' ' ' < /tmp/stat)"
 
 rmmod pvperf_guest
 tap $? "unload in the guest"
-left=$(host "grep -E '^(events|pages) ' $totals" | awk '{ n += $2 } END { print n + 0 }')
-[ "$left" = 0 ]
+[ "$(host_total events)$(host_total pages)" = 00 ]
 tap $? "nothing is left at the host" "$(host "head -4 $totals" | tr '\n' ' ')"
 held_is "$none"
 tap $? "nor does its kernel hold more perf_events or pins than before" "$none, now $(held)"

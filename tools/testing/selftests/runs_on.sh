@@ -9,40 +9,37 @@ vms=/sys/kernel/debug/pvperf/vms
 u6=cycles:u,instructions:u,branches:u,branch-misses:u,cache-references:u,cache-misses:u
 all6=cycles,instructions,branches,branch-misses,cache-references,cache-misses
 
-perf stat -x, -o /tmp/a -e instructions:u true
-grep -q '^[1-9]' /tmp/a || tap_skip_all "perf counts nothing here"
+need_count
 
 # value FILE EVENT: the count, if it was there all the time
-value() { awk -F, -v e="$2" '$3 == e && $5 == "100.00" { print $1 }' "$1"; }
+value() { grep -F ",$2," "$1" | stat_share | sed -n 's/ 100\.00$//p'; }
 
-exact() { # NAME FILE
+exact_in() { # NAME FILE
 	n=$(value "$2" instructions:u)
 	within "${n:-0}" $want 0.01 && [ "$n" = "$(value "$2" cycles:u)" ]
 	tap $? "$1" "$(tail -n +3 "$2" | tr '\n' ' ')"
 }
 
-calls() { host "sed -n 's/^calls //p' $totals"; }
-
 (while :; do :; done) &
 spinner=$!
-before=$(calls)
+before=$(host_total calls)
 perf stat -x, -o /tmp/a -e $u6 ./loop20m
-made=$(($(calls) - before))
+made=$(($(host_total calls) - before))
 kill $spinner
-exact "beside a task that nobody counts" /tmp/a
+exact_in "beside a task that nobody counts" /tmp/a
 [ $made -gt 8 ]
 tap $? "which took its turns" "$made calls"
 
 perf stat -x, -o /tmp/b -e $u6 ./loop20m &
 perf stat -x, -o /tmp/a -e $u6 ./loop20m
 wait
-exact "beside one that counts the same" /tmp/a
-exact "and that one, too" /tmp/b
+exact_in "beside one that counts the same" /tmp/a
+exact_in "and that one, too" /tmp/b
 
 perf stat -x, -o /tmp/b -e $all6 ./loop20m &
 perf stat -x, -o /tmp/a -e $u6 ./loop20m
 wait
-exact "beside one that counts something else" /tmp/a
+exact_in "beside one that counts something else" /tmp/a
 n=$(value /tmp/b instructions)
 [ "${n:-0}" -ge $want ] && [ "$n" = "$(value /tmp/b cycles)" ]
 tap $? "and that one, too" "$(tail -n +3 /tmp/b | tr '\n' ' ')"
@@ -53,12 +50,13 @@ host "perf stat -a -o /dev/null -e instructions:D,instructions:D,instructions:D 
 sleep 2
 first=instructions:u,cycles:u,branches:u
 second=cache-references:u,cache-misses:u,branch-misses:u
-share() { awk -F, '$1 ~ /^[0-9]/ && (!n || $5 < n) { n = $5 } END { print n + 0 }' "$1"; }
+# least_share FILE: of the event that had the least
+least_share() { stat_share "$1" | awk '{ print $NF }' | sort -n | head -n 1; }
 perf stat -x, -o /tmp/b -e $second ./loop100m &
 perf stat -x, -o /tmp/a -e $first ./loop100m
 wait
 for file in /tmp/a /tmp/b; do
-	n=$(share $file)
+	n=$(least_share $file)
 	[ "${n%.*}" -ge 90 ]
 	tap $? "three of the host's counters are enough for three at a time" "$n %"
 done

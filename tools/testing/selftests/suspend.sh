@@ -27,11 +27,10 @@ sleep 1
 after=$(held)
 [ "${after% * }" -ge 1 ] && [ "${after#* }" = "${before#* }" ]
 tap $? "and has it again" "$before, $after"
-n=$(perf stat -x, -e instructions:u ./loop100m 2>&1 |
-	awk -F, '$1 ~ /^[0-9]/ { print $1 }')
+n=$(count -e instructions:u ./loop100m)
 within "${n:-0}" $want 0.01
 tap $? "it counts again" "${n:-nothing}"
 wait
-awk -F, '$1 ~ /^[0-9]/ { n = $1; share = $5 } END { exit !(n > 0 && share < 80) }' /tmp/stat
+stat_share /tmp/stat | awk '{ n = $1; share = $NF } END { exit !(n + 0 > 0 && share < 80) }'
 tap $? "a count over the sleep says that it is scaled" "$(tr '\n' ' ' < /tmp/stat)"
 tap_end

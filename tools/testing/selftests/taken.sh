@@ -6,9 +6,9 @@
 
 six=600000024
 events=instructions:u,cycles:u,instructions:u,cycles:u,instructions:u,cycles:u
-counters=$(cat /sys/bus/event_source/devices/pvperf/caps/counters)
+counters=$(counters)
 [ "${counters:-0}" -eq 6 ] || tap_skip_all "not six counters but ${counters:-none}"
-thread=$(host mon info cpus | sed -n 's/.*thread_id=\([0-9]*\).*/\1/p' | head -n 1)
+thread=$(vcpu_thread)
 
 # during COMMAND...: counts, and 200 million instructions in has it done on the host
 during() {
@@ -16,7 +16,7 @@ during() {
 		./loop100m; ./loop100m; host "$*" > /dev/null 2>&1
 		./loop100m; ./loop100m; ./loop100m; ./loop100m
 	EOF
-	perf stat -x, -e $events sh /tmp/work 2>&1 | awk -F, '$1 ~ /^[0-9<]/ { print $1, $5 }' > /tmp/numbers
+	perf stat -x, -e $events sh /tmp/work 2>&1 | stat_share > /tmp/numbers
 }
 
 # right NAME LOW HIGH: six numbers within 2 %; the share of time in a range
@@ -42,16 +42,12 @@ else
 	tap_skip "the NMI watchdog comes" "the host has none that can be switched on"
 fi
 
-host "rm -f /run/taker; mkfifo /run/taker
-	perf stat -a -D -1 --control fifo:/run/taker -o /dev/null \
-		-e '{instructions:D,instructions,instructions,instructions,instructions}' \
-		sh -c 'echo > /run/armed; exec sleep 1000' > /dev/null 2>&1 & echo \$! > /run/taker.pid
-	until [ -e /run/armed ]; do usleep 20000; done"
+taker_start '{instructions:D,instructions,instructions,instructions,instructions}'
 during "echo enable > /run/taker; usleep 10000"
 right "a group of five comes" 20 80
 during "echo disable > /run/taker; usleep 10000"
 right "and goes" 30 99
-host 'kill -TERM $(cat /run/taker.pid); rm -f /run/armed'
+taker_end
 
 host "taskset -p 2 $thread > /dev/null"
 during "echo 0 > /sys/devices/system/cpu/cpu1/online"

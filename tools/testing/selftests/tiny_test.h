@@ -10,6 +10,7 @@
 #include "kselftest_harness.h"
 #include "tiny_guest.h"
 #include <stdlib.h>
+#include <unistd.h>
 
 /* One page each, so that nothing is next to anything by chance. */
 #define AT_PARAM	(TINY_DATA + 0 * TINY_PAGE)
@@ -114,6 +115,20 @@ static inline bool counted(uint64_t count, uint64_t turns)
 
 	return count >= own &&
 	       (by_clock || count - own <= TINY_AROUND + own / 100000);
+}
+
+/* Event @id, which is enabled, counts @turns of the loop, and counts them right. */
+static inline bool still_counts(struct tiny_vcpu *v, int id, uint64_t turns)
+{
+	const struct guest_perf_event *e = event_at(v->vm, id);
+	uint64_t count;
+
+	if (id_call(v, KVM_PERF_OP_READ, id))
+		return false;
+	count = e->count;
+	if (tiny_spin(v, turns) || id_call(v, KVM_PERF_OP_READ, id))
+		return false;
+	return counted(e->count - count, turns);
 }
 
 /*

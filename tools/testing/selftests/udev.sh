@@ -26,7 +26,7 @@ udevadm settle --timeout=30
 tap $? "the devices that are there have been gone over"
 loaded
 tap $? "the module is loaded"
-n=$(perf stat -x, -e instructions:u ./loop5m 2>&1 | awk -F, '$1 ~ /^[0-9]/ { print $1 }')
+n=$(count -e instructions:u ./loop5m)
 within "${n:-0}" 5000004 0.1
 tap $? "and counts" "${n:-nothing}"
 udevadm control --exit
