@@ -4,6 +4,7 @@
  * with access=unavailable. The two must look the same.
  */
 
+#define WITHOUT_MODULE
 #include "tiny_test.h"
 
 FIXTURE(absent) {

@@ -5,6 +5,7 @@
 . ./lib.sh
 
 module=${PVPERF_HOST_KO:-/lab/pvperf_host.ko}
+[ -c /dev/kvm ] || tap_skip_all "no /dev/kvm"
 [ -f "$module" ] || tap_skip_all "no $module"
 lsmod | grep -q '^pvperf_host ' || insmod "$module"
 

@@ -4,6 +4,7 @@
 # callchains. Each overflow of the host's is a sample, or is said to be lost.
 . ./lib.sh
 
+need_host_command
 forks=${FORKS:-8}
 
 perf record -q -c 1000000 -o $data true > /dev/null 2>&1

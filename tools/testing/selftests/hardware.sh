@@ -5,7 +5,7 @@
 # this host's CPU has not is named.
 . ./lib.sh
 
-[ -f /lab/guest.initrd ] || tap_skip_all "no guest to boot"
+need_guest_command
 
 # what each guest does
 cat > /run/measure << 'END'

@@ -10,6 +10,7 @@
 # any PMU (tools/testing/lab/accuracy).
 . ./lib.sh
 
+need_host_command
 report=$1
 counters=$(counters || echo 6)
 one=100000004 six=600000024

@@ -6,6 +6,7 @@
 
 events=/sys/bus/event_source/devices/pvperf/events
 [ -e $events/host-cpu-clock ] || tap_skip_all "no PMU pvperf with events of the host"
+command -v hot > /dev/null || tap_skip_all "no program hot, of tools/testing/lab/bin"
 period=1000000
 # so that there are samples enough, on a CPU that is ten times as fast, too
 work=1
@@ -44,6 +45,7 @@ share=$(awk '$3 == "hot" { sub("%", "", $1); print $1 }' /tmp/report)
 awk -v s="${share:-0}" 'BEGIN { exit !(s > 60) }'
 tap $? "they show where the time went" "$(head -n 2 /tmp/report | tr '\n' ' ')"
 
+in_lab guest || { tap_skip "the host's module goes" "no lab, so no command host"; tap_end; }
 host rmmod pvperf_host
 tap $? "the host's module goes"
 n=$(host_event host-cpu-clock true)

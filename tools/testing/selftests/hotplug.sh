@@ -3,6 +3,7 @@
 # CPUs go and come back while perf counts: it ends well, and counts again.
 . ./lib.sh
 
+need_host_command
 cpu=/sys/devices/system/cpu/cpu1/online
 [ -w $cpu ] || tap_skip_all "no second CPU that could go"
 want=100000004

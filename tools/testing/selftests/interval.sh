@@ -4,6 +4,7 @@
 # host together, in one call for each CPU and interval; and nothing goes missing.
 . ./lib.sh
 
+need_host_command
 cpus=$(nproc)
 intervals=10
 u6=cycles:u,instructions:u,branches:u,branch-misses:u,cache-references:u,cache-misses:u

@@ -5,6 +5,7 @@
 # life, so the guest has to say it, and the next kernel finds nothing of it.
 . ./lib.sh
 
+need_guest_command
 tracing=/sys/kernel/tracing
 [ -d $tracing/events/pvperf ] || tap_skip_all "no trace events of pvperf"
 command -v kexec > /dev/null || tap_skip_all "no kexec"

@@ -8,8 +8,14 @@ tap_failed=0
 data=/tmp/perf.data	# what perf record writes
 totals=/sys/kernel/debug/pvperf/totals	# of the host's module
 
+# tap_begin: before the first line
+tap_begin() {
+	[ "$tap_count" -gt 0 ] || echo "TAP version 13"
+}
+
 # tap STATUS NAME [WHY]: one result
 tap() {
+	tap_begin
 	tap_count=$((tap_count + 1))
 	if [ "$1" -eq 0 ]; then
 		echo "ok $tap_count - $2"
@@ -21,12 +27,14 @@ tap() {
 
 # tap_skip NAME WHY: one result that could not be had
 tap_skip() {
+	tap_begin
 	tap_count=$((tap_count + 1))
 	echo "ok $tap_count - $1 # SKIP $2"
 }
 
 # tap_skip_all WHY: the whole test can't be done here
 tap_skip_all() {
+	tap_begin
 	echo "1..0 # SKIP $1"
 	exit 4
 }
@@ -34,6 +42,21 @@ tap_skip_all() {
 tap_end() {
 	echo "1..$tap_count"
 	exit $tap_failed
+}
+
+# in_lab guest|host: on that side of the lab, or of make silicon
+in_lab() {
+	[ "$LAB_WHERE" = "$1" ]
+}
+
+# need_host_command: or skip the whole test
+need_host_command() {
+	in_lab guest || tap_skip_all "needs a guest of tools/testing/lab, whose command host reaches the host"
+}
+
+# need_guest_command: or skip the whole test
+need_guest_command() {
+	in_lab host || tap_skip_all "needs the host of tools/testing/lab, whose command guest boots guests"
 }
 
 # perf stat -x, prints one line for each event: value, unit, event, nanoseconds, share
@@ -118,6 +141,7 @@ all_told() {
 # program NAME COMMAND...: a kselftest program; its lines go out as comments,
 # and it is one result.
 program() {
+	tap_begin
 	program_name=$1
 	shift
 	program_out=$("$@" 2>&1)

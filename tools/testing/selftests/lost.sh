@@ -5,6 +5,7 @@
 # And no guest makes the host's own perf any slower.
 . ./lib.sh
 
+need_host_command
 host_rate=$(host cat /proc/sys/kernel/perf_event_max_sample_rate)
 rate=/proc/sys/kernel/perf_event_max_sample_rate
 

@@ -5,6 +5,7 @@
 # has such a vPMU (7.x) and a PMU that can be lent (on AMD: PerfMonV2).
 . ./lib.sh
 
+need_guest_command
 dir=/lab/modules
 vendor=amd
 grep -qw vmx /proc/cpuinfo && vendor=intel

@@ -32,6 +32,7 @@ if [ "$1" = measure ]; then
 	exit
 fi
 
+need_host_command
 list="instructions cycles cpu/instructions/"
 for m in $all; do
 	list="$list instructions:$m"

@@ -5,6 +5,7 @@
 # in the guest, or is said to be lost; and nothing is counted wrongly.
 . ./lib.sh
 
+need_host_command
 switches=pvperf/host-context-switches/
 [ -e /sys/bus/event_source/devices/pvperf/events/host-context-switches ] ||
 	tap_skip_all "no host-context-switches"

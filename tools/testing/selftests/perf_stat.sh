@@ -11,11 +11,15 @@ guest=$(count -e instructions:u ./loop100m)
 within "$guest" $want 0.01
 tap $? "in the guest loop100m has $want user instructions" "$guest"
 
-host=$(host "cd /t; perf stat -x, -e instructions:u ./loop100m 2>&1" | stat_value)
-within "$host" $want 0.01
-tap $? "in the host, too" "$host"
-within "$guest" "$host" 0.01
-tap $? "both are the same" "$guest, $host"
+if in_lab guest; then
+	host=$(host "cd /t; perf stat -x, -e instructions:u ./loop100m 2>&1" | stat_value)
+	within "$host" $want 0.01
+	tap $? "in the host, too" "$host"
+	within "$guest" "$host" 0.01
+	tap $? "both are the same" "$guest, $host"
+else
+	tap_skip "in the host, too" "no lab, so no command host"
+fi
 
 # A number, or the words for none; never a 0 that means nothing.
 perf stat -x, -o /tmp/stat -e cycles,instructions,branches,branch-misses \

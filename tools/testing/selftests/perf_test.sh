@@ -54,6 +54,7 @@ why() {
 	esac
 }
 
+need_host_command
 command -v perf > /dev/null || tap_skip_all "no perf"
 measure > /tmp/here
 host "cd /t && ./perf_test.sh measure" > /tmp/there

@@ -4,6 +4,7 @@
 # the period that was under way goes on, and what was missed is not counted as there.
 . ./lib.sh
 
+need_host_command
 priority=/sys/module/pvperf_host/parameters/priority
 vm=$(vm_process)
 [ -n "$vm" ] || tap_skip_all "no VM to be found at the host"

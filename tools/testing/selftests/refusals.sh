@@ -4,6 +4,7 @@
 # one line that names the reason and the way out.
 . ./lib.sh
 
+need_host_command
 need_count
 
 # refused NAME REASON WAY-OUT COMMAND...: it fails, or says so in its table

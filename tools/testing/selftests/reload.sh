@@ -5,6 +5,7 @@
 # and by what the kernel knows of perf_events and of pinned pages.
 . ./lib.sh
 
+need_host_command
 [ -f /lab/pvperf_guest.ko ] || tap_skip_all "no /lab/pvperf_guest.ko"
 want=100000004
 times=${RELOADS:-20}

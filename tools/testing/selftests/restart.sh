@@ -4,10 +4,9 @@
 # its memory next is neither written to nor sent an NMI.
 . ./lib.sh
 
+need_guest_command
 tracing=/sys/kernel/tracing
 [ -d $tracing/events/pvperf ] || tap_skip_all "no trace events of pvperf"
-[ -f /lab/pvperf_guest.ko ] || [ -f /lab/guest.initrd ] ||
-	tap_skip_all "no guest to boot"
 
 trace_begin() {
 	echo > $tracing/trace

@@ -4,6 +4,7 @@
 # that wants it. What others did meanwhile is nobody's; and it ends.
 . ./lib.sh
 
+need_host_command
 want=20000004
 vms=/sys/kernel/debug/pvperf/vms
 u6=cycles:u,instructions:u,branches:u,branch-misses:u,cache-references:u,cache-misses:u

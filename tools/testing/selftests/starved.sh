@@ -5,6 +5,7 @@
 # where a second always has the same number of instructions.
 . ./lib.sh
 
+need_host_command
 want=100000004
 counters=$(counters)
 [ -n "$counters" ] || tap_skip_all "pvperf does not say how many counters there are"

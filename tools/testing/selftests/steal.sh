@@ -5,6 +5,7 @@
 # Counts are the guest's own, and all of the time.
 . ./lib.sh
 
+need_host_command
 want=20000004
 [ "$(host nproc)" -gt 1 ] || tap_skip_all "the host has one CPU"
 thread=$(vcpu_thread)

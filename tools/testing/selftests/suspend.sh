@@ -4,6 +4,7 @@
 # it can: all notifiers are called, tasks are frozen for two seconds.
 . ./lib.sh
 
+need_host_command
 [ -w /sys/power/pm_test ] || tap_skip_all "no /sys/power/pm_test"
 want=100000004
 held() { host "sed -n 's/^pages //p; s/^events //p' $totals" | tr '\n' ' '; }

@@ -4,6 +4,7 @@
 # group of its perf, the end of a CPU. What perf says is right, or scaled and right.
 . ./lib.sh
 
+need_host_command
 six=600000024
 events=instructions:u,cycles:u,instructions:u,cycles:u,instructions:u,cycles:u
 counters=$(counters)

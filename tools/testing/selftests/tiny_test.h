@@ -8,6 +8,7 @@
  */
 
 #include "kselftest_harness.h"
+#include "need.h"
 #include "tiny_guest.h"
 #include <stdlib.h>
 #include <unistd.h>
@@ -23,6 +24,14 @@
 
 /* What the guest's memory is filled with where nobody should write. */
 #define CANARY		0x5a
+
+static void __attribute__((constructor)) need_kvm(void)
+{
+	need("host", !access("/dev/kvm", R_OK | W_OK), "no /dev/kvm");
+#ifndef WITHOUT_MODULE
+	need("host", !access("/sys/module/pvperf_host", F_OK), "pvperf_host is not loaded");
+#endif
+}
 
 static inline struct guest_perf_event *event_at(struct tiny_vm *vm, int n)
 {

@@ -4,7 +4,7 @@
 # words are the kernel's own; they must name the signature.
 . ./lib.sh
 
-[ -f /lab/guest.initrd ] || tap_skip_all "no guest to boot"
+need_guest_command
 
 guest 'insmod /lab/pvperf_guest.ko; lsmod; dmesg' > /tmp/out 2>&1
 grep -q '^pvperf_guest ' /tmp/out

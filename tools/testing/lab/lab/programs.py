@@ -18,7 +18,7 @@ def overlay(tree):
     os.makedirs(os.path.join(tree, 't'))
     with open(os.path.join(binaries, '.lock'), 'w') as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        if subprocess.call(['make', '-s', '-C', TESTS, f'OUTPUT={binaries}',
+        if subprocess.call(['make', '-s', 'V=1', '-C', TESTS, f'OUTPUT={binaries}',
                             f'KSELFTEST={BUILD}/kselftest/trixie'], stdout=sys.stderr):
             die('the selftests do not compile, see above', who='selftest')
         for name in sorted(os.listdir(binaries)):
