@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What a guest meets where there is no host side for it: without the module, or
- * with access=unavailable. The two must look the same.
+ * What a guest sees without a host side: without the module, or with
+ * access=unavailable. Both must look the same.
  */
 
 #define WITHOUT_MODULE
@@ -23,7 +23,7 @@ FIXTURE_TEARDOWN(absent)
 	tiny_vm_destroy(&self->vm);
 }
 
-/* Our leaves are answered like one that nobody has. */
+/* Our CPUID leaves are answered like a leaf that does not exist. */
 TEST_F(absent, leaves)
 {
 	uint32_t leaf, none[4], r[4];
@@ -49,7 +49,7 @@ TEST_F(absent, calls)
 		    tiny_call_user(self->v, KVM_PERF_OP_PROBE, 0, 0, 0));
 }
 
-/* And nothing is kept for who asked in vain. */
+/* The host keeps nothing for a guest whose calls failed. */
 TEST_F(absent, nothing_kept)
 {
 	struct tiny_totals t;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Batches: many operations in one call. What a batch may not be is in abi_calls.c.
+ * Batches: many operations in one call. Bad batches are in abi_calls.c.
  */
 
 #include "tiny_test.h"
@@ -34,7 +34,7 @@ static void op_set(struct guest_perf_op *op, uint32_t what, int id, uint64_t arg
 	};
 }
 
-/* A batch does in one call what the calls do one by one. */
+/* A batch does in one call what single calls do one by one. */
 TEST_F(batch, as_calls)
 {
 	struct guest_perf_event_param param = {
@@ -75,13 +75,13 @@ TEST_F(batch, as_calls)
 	EXPECT_EQ(0, op[3].result);
 	for (i = 0; i < 4; i++)
 		EXPECT_EQ(4, op[i].id);
-	/* what lies behind the batch is nobody's */
+	/* the host does not touch what lies behind the batch */
 	EXPECT_EQ(0, op[4].result);
 }
 
 /*
- * One operation reads the events that it says, and no other; an id that is nobody's
- * keeps none from being read.
+ * One operation reads the events that it names, and no other. An id without an event
+ * does not stop the rest from being read.
  */
 TEST_F(batch, read_many)
 {
@@ -117,7 +117,7 @@ TEST_F(batch, read_many)
 			  event_at(&self->vm, ids[i])->count - count[i]);
 }
 
-/* The longest batch is done whole, in order: the last operation wins. */
+/* The whole of the longest batch is done in order, so the last operation wins. */
 TEST_F(batch, longest)
 {
 	struct limits limits = limits_read(self->v);
@@ -137,7 +137,7 @@ TEST_F(batch, longest)
 		  KVM_PERF_STATE_COUNTING, e->state);
 }
 
-/* The head of a page, and a batch in it: where a guest would put it. */
+/* A page with the head and a batch, as guests use it. */
 TEST_F(batch, in_page)
 {
 	struct guest_perf_page *head = head_at(&self->vm, 0);

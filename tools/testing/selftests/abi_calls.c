@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Each bad argument of every call but OPEN, one at a time: its exact error,
- * nothing changed, nothing left over, and a neighbour that goes on counting.
+ * Each bad argument of every call but OPEN, one at a time: the call returns the exact
+ * error, changes nothing, leaves nothing behind, and another event goes on counting.
  */
 
 #include "tiny_test.h"
 
-#define NEIGHBOUR	60	/* counts, of vCPU 0 */
-#define STOPPED		61	/* opened, of vCPU 0 */
-#define OTHERS		62	/* opened, of vCPU 1 */
+#define NEIGHBOUR	60	/* counts, on vCPU 0 */
+#define STOPPED		61	/* open, on vCPU 0 */
+#define OTHERS		62	/* open, on vCPU 1 */
 #define NOBODYS		63
 #define TURNS		1000ull
 
@@ -98,7 +98,7 @@ BAD_GPA(batch_0, KVM_PERF_OP_BATCH, AT_BATCH, 0, -KVM_E2BIG);
 BAD_GPA(batch_65, KVM_PERF_OP_BATCH, AT_BATCH, KVM_PERF_BATCH_MAX + 1,
 	-KVM_E2BIG);
 BAD_GPA(batch_huge, KVM_PERF_OP_BATCH, AT_BATCH, ~0u, -KVM_E2BIG);
-/* as many as make the length 0 in 32 bits */
+/* so many that the length in bytes is 0 in 32 bits */
 BAD_GPA(batch_wraps, KVM_PERF_OP_BATCH, AT_BATCH, 1u << 27, -KVM_E2BIG);
 BAD_GPA(batch_odd, KVM_PERF_OP_BATCH, AT_BATCH + 1, 1, -KVM_EINVAL);
 BAD_GPA(batch_misaligned, KVM_PERF_OP_BATCH, AT_BATCH + 4, 1, -KVM_EINVAL);
@@ -130,7 +130,7 @@ FIXTURE_TEARDOWN(call)
 	free(self->copy);
 }
 
-/* In every place where a batch may be looked for, one that would do harm. */
+/* Puts a batch that would do harm wherever the host may look for one. */
 static void batch_put(struct tiny_vm *vm, uint64_t at)
 {
 	const struct guest_perf_op op = {
@@ -162,7 +162,7 @@ TEST_F(call, refused)
 	EXPECT_EQ(0, memcmp(&self->opened, &after, sizeof(after)));
 	EXPECT_TRUE(still_counts(self->v, NEIGHBOUR, TURNS));
 
-	/* the stopped one is stopped, the other's is the other's */
+	/* STOPPED still does not count, and vCPU 1 still owns OTHERS */
 	EXPECT_CALL(0, id_call(self->v, KVM_PERF_OP_READ, STOPPED));
 	EXPECT_EQ(0, event_at(&self->vm, STOPPED)->count);
 	EXPECT_EQ(KVM_PERF_STATE_OFF, event_at(&self->vm, STOPPED)->state);
@@ -234,7 +234,7 @@ FIXTURE_TEARDOWN(op)
 	EXPECT_TRUE(tiny_totals_wait(&self->before));
 }
 
-/* The bad one stands between two good ones, which are done. */
+/* The bad operation is between two good ones, which are done. */
 TEST_F(op, refused)
 {
 	struct guest_perf_op *op = batch_at(&self->vm);
@@ -256,7 +256,7 @@ TEST_F(op, refused)
 	EXPECT_EQ(0, op[0].result);
 	EXPECT_EQ(variant->error, op[1].result);
 	EXPECT_EQ(0, op[2].result);
-	/* of an operation the result is written, and nothing else */
+	/* the host writes nothing of an operation but its result */
 	EXPECT_EQ(0, memcmp(&want, &op[1], sizeof(want)));
 	ASSERT_EQ(0, tiny_totals_read(&after));
 	EXPECT_EQ(0, memcmp(&self->opened, &after, sizeof(after)));

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The ABI as a guest uses it: discovery, the five calls of 2010 one by one, what
- * they count, pages. A guest without a kernel makes the calls, so
- * that nothing but the host's side is tested.
+ * events count, pages. A guest without a kernel makes the calls, so only the host's
+ * side is tested.
  */
 
 #include "tiny_test.h"
@@ -57,7 +57,7 @@ TEST_F(flow, leaves)
 	EXPECT_LT(0, r[3]);
 }
 
-/* The scan of a guest's kernel meets the signature once, and KVM's as ever. */
+/* A kernel that scans for signatures finds ours once, and KVM's where it always was. */
 TEST_F(flow, found_once)
 {
 	uint32_t leaf, r[4];
@@ -72,7 +72,7 @@ TEST_F(flow, found_once)
 	EXPECT_EQ(1, kvm);
 }
 
-/* The leaves next to ours are answered as if we were not there: all alike. */
+/* The leaves next to ours are answered as without pvperf: all alike. */
 TEST_F(flow, leaves_around)
 {
 	uint32_t none[4], r[4];
@@ -95,7 +95,7 @@ TEST_F(flow, probe)
 	EXPECT_CALL(r[0], tiny_call(self->other, KVM_PERF_OP_PROBE, 0, 0, 0));
 }
 
-/* KVM's own hypercalls, and numbers nobody has, get KVM's answers. */
+/* KVM answers its own hypercalls and unknown numbers as it does without pvperf. */
 TEST_F(flow, others_numbers)
 {
 	const uint64_t numbers[] = { 0, 7, 100, KVM_PERF_OP - 1, KVM_PERF_OP + 1 };
@@ -113,7 +113,7 @@ TEST_F(flow, others_numbers)
 	}
 }
 
-/* Arguments are 32 bits: what a 64-bit guest has above them is not looked at. */
+/* Arguments have 32 bits: the host ignores the upper halves of a 64-bit guest. */
 TEST_F(flow, upper_halves)
 {
 	const uint64_t high = 0xdeadbeef00000000ull;
@@ -125,14 +125,14 @@ TEST_F(flow, upper_halves)
 	ASSERT_CALL(0, open_event(self->v, 5, 0));
 	ASSERT_EQ(0, tiny_vcpu_exec(self->v, TINY_CODE_CALL, &r));
 	EXPECT_EQ(0, r.rax);
-	/* no register but RAX was touched */
+	/* only RAX has changed */
 	EXPECT_EQ(high | KVM_PERF_OP_READ, r.rbx);
 	EXPECT_EQ(high | 5, r.rcx);
 	EXPECT_EQ(high, r.rdx);
 	EXPECT_EQ(high, r.rsi);
 }
 
-/* A 32-bit caller sees the same, its results in EAX. */
+/* A 32-bit caller gets the same results, in EAX. */
 TEST_F(flow, mode_32)
 {
 	tiny_vcpu_mode32(self->v);
@@ -153,9 +153,9 @@ FIXTURE(seed) {
 };
 
 FIXTURE_VARIANT(seed) {
-	uint32_t event_size;	/* as the guest says it */
+	uint32_t event_size;	/* what the guest says */
 	uint32_t event_bytes;	/* what that means */
-	uint64_t align;		/* the least that is allowed */
+	uint64_t align;		/* the smallest that is allowed */
 };
 
 FIXTURE_VARIANT_ADD(seed, bytes_0) { 0, 12, 4 };
@@ -174,7 +174,7 @@ FIXTURE_TEARDOWN(seed)
 	tiny_vm_destroy(&self->vm);
 }
 
-/* Nothing but the event's bytes differs from the canary. */
+/* Only the event's bytes differ from the canary. */
 static bool only_event(const uint8_t *page, uint64_t at, uint32_t bytes)
 {
 	uint64_t i;
@@ -242,7 +242,7 @@ TEST_F(seed, flow)
 	EXPECT_GT(count + (by_clock ? 10 : 1) * TURNS * TINY_SPIN_INSNS + period,
 		  event->count);
 
-	/* close: the memory is the guest's again */
+	/* close: the host does not write to the memory any more */
 	ASSERT_CALL(0, id_call(v, KVM_PERF_OP_CLOSE, 9));
 	EXPECT_TRUE(only_event(page, variant->align, variant->event_bytes));
 	memset(page, CANARY, TINY_PAGE);
@@ -273,7 +273,7 @@ TEST_F(flow, exact)
 	}
 }
 
-/* What a turn costs is the same however many there are. */
+/* A turn has as many instructions however many turns there are. */
 TEST_F(flow, linear)
 {
 	struct guest_perf_event *e = event_at(&self->vm, 3);
@@ -350,7 +350,7 @@ TEST_F(flow, own_vcpu)
 	EXPECT_LT(event_at(&self->vm, 0)->count, event_at(&self->vm, 1)->count);
 }
 
-/* Alone, an event always has a counter; the state says what it does. */
+/* A single event always has a counter; its state says whether it counts. */
 TEST_F(flow, times)
 {
 	struct guest_perf_event *e = event_at(&self->vm, 3);
@@ -377,7 +377,7 @@ TEST_F(flow, times)
 	EXPECT_EQ(e->time_enabled, e->time_running);
 	enabled = e->time_enabled;
 
-	/* and stops with it */
+	/* the times stop with the event */
 	ASSERT_EQ(0, tiny_spin(self->v, TURNS));
 	ASSERT_CALL(0, id_call(self->v, KVM_PERF_OP_READ, 3));
 	EXPECT_EQ(enabled, e->time_enabled);
@@ -386,8 +386,8 @@ TEST_F(flow, times)
 }
 
 /*
- * More events than counters: each is either right or says how much it missed.
- * The host rotates at its tick, so this needs many of them.
+ * More events than counters: each count is right, or its times say how much is missing.
+ * The host rotates events at its tick, so this takes many ticks.
  */
 TEST_F(flow, more_than_counters)
 {
@@ -426,7 +426,7 @@ TEST_F(flow, more_than_counters)
 	EXPECT_LE(2, short_ones);
 }
 
-/* Counters are promised where there are some that the host's perf can use. */
+/* The host announces counters exactly if its own perf can use some. */
 TEST_F(flow, counters_told)
 {
 	struct guest_perf_attr attr = {
@@ -458,7 +458,7 @@ TEST_F(flow, attach)
 	EXPECT_EQ(head->epoch, head_at(&self->vm, 1)->epoch);
 }
 
-/* A second page takes the first one's place, which is the guest's again. */
+/* A second page replaces the first, to which the host does not write any more. */
 TEST_F(flow, attach_replaces)
 {
 	struct guest_perf_page *first = head_at(&self->vm, 0);
@@ -501,7 +501,7 @@ TEST_F(flow, detach)
 	EXPECT_CALL(0, tiny_call(self->v, KVM_PERF_OP_DETACH, 0, 0, 0));
 	for (i = 0; i < 4; i++)
 		EXPECT_CALL(-KVM_ENOENT, id_call(self->v, KVM_PERF_OP_READ, i));
-	/* the other vCPU's stays */
+	/* the other vCPU's event stays */
 	EXPECT_CALL(0, id_call(self->other, KVM_PERF_OP_READ, 9));
 	ASSERT_EQ(0, tiny_totals_read(&opened));
 	EXPECT_EQ(totals.events + 1, opened.events);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Each bad argument of OPEN, one at a time: its exact error, nothing changed in
- * the guest's memory, nothing left over at the host, and a neighbour that goes
- * on counting.
+ * Each bad argument of OPEN, one at a time: the call returns the exact error, changes
+ * nothing in the guest's memory, leaves nothing at the host, and another event goes on
+ * counting.
  */
 
 #include "tiny_test.h"
@@ -11,7 +11,7 @@
 #define TURNS		1000ull
 #define END		(TINY_PAGE - 0)
 
-/* One field that is made bad, somewhere in the attr or the param. */
+/* A bad value of one field of the attr or the param. */
 struct poke {
 	enum { POKE_NONE, POKE_ATTR, POKE_PARAM } where;
 	uint32_t offset, size;
@@ -33,8 +33,8 @@ FIXTURE(open) {
 };
 
 /*
- * Where the structures lie (0: where they should) and what is wrong in them.
- * What is wrong is one thing, so that one error is right.
+ * Where the structures lie (0: where they should), and what is wrong in them. Only one
+ * thing is wrong, so that only one error is right.
  */
 FIXTURE_VARIANT(open) {
 	uint64_t param_at, attr_at, event_at;
@@ -57,7 +57,7 @@ BAD(param_past_any_cpu, .param_at = ~0ull & ~4095ull, .error = -KVM_EFAULT);
 BAD(param_high_half, .param_at = AT_PARAM | 1ull << 32, .error = -KVM_EFAULT);
 BAD(param_rom_edge, .param_at = TINY_ROM + TINY_ROM_SIZE, .error = -KVM_EFAULT);
 
-/* Where it says the attr is. */
+/* The address of the attr. */
 BAD(attr_odd, .attr_at = AT_ATTR + 1, .error = -KVM_EINVAL);
 BAD(attr_misaligned, .attr_at = AT_ATTR + 4, .error = -KVM_EINVAL);
 BAD(attr_crosses, .attr_at = AT_ATTR + END - 64, .error = -KVM_EINVAL);
@@ -65,7 +65,7 @@ BAD(attr_hole, .attr_at = TINY_HOLE, .error = -KVM_EFAULT);
 BAD(attr_past_memory, .attr_at = 1ull << 40, .error = -KVM_EFAULT);
 BAD(attr_past_any_cpu, .attr_at = ~0ull & ~4095ull, .error = -KVM_EFAULT);
 
-/* Where it says the event is. */
+/* The address of the event. */
 BAD(event_odd, .event_at = AT_EVENT(1) + 1, .error = -KVM_EINVAL);
 BAD(event_misaligned_64, .event_at = AT_EVENT(1) + 32, .error = -KVM_EINVAL);
 BAD(event_misaligned_16, .event_at = AT_EVENT(1) + 2,
@@ -152,7 +152,7 @@ static void poke(const struct poke *poke, void *attr, void *param)
 		memcpy(to + poke->offset, &poke->value, poke->size);
 }
 
-/* Puts @from at @gpa if there is anything of the guest's. */
+/* Puts @from at @gpa, if the guest has memory there. */
 static void put(struct tiny_vm *vm, uint64_t gpa, const void *from, size_t size)
 {
 	if (gpa < TINY_MEM || (gpa >= TINY_ROM && gpa < TINY_ROM + TINY_ROM_SIZE))
@@ -184,11 +184,11 @@ TEST_F(open, refused)
 	EXPECT_CALL(-KVM_ENOENT, id_call(self->v, KVM_PERF_OP_READ, 1));
 	EXPECT_TRUE(still_counts(self->v, NEIGHBOUR, TURNS));
 
-	/* and the same OPEN, mended, succeeds: that was all that was wrong */
+	/* the same OPEN without the bad value succeeds, so nothing else was wrong */
 	EXPECT_CALL(0, open_event(self->v, 1, 0));
 }
 
-/* -------------------------------------------- what takes more than one call */
+/* ---------------------------------------- limits, which take more than one call */
 
 FIXTURE(limit) {
 	struct tiny_vm vm;
@@ -226,15 +226,15 @@ TEST_F(limit, events)
 	EXPECT_CALL(-KVM_ENOSPC, open_event(self->v, events, 0));
 	ASSERT_EQ(0, tiny_totals_read(&after));
 	EXPECT_EQ(0, memcmp(&full, &after, sizeof(after)));
-	/* the limit is the vCPU's, so another has its own */
+	/* each vCPU has a limit of its own */
 	EXPECT_CALL(0, open_event(self->other, events, 0));
-	/* and is given back */
+	/* a closed event does not count towards it */
 	EXPECT_CALL(0, id_call(self->v, KVM_PERF_OP_CLOSE, 0));
 	EXPECT_CALL(0, open_event(self->v, 0, 0));
 	EXPECT_CALL(-KVM_ENOSPC, open_event(self->v, events + 1, 0));
 }
 
-/* Two events on a page pin it once, and the last one gives it back. */
+/* Two events on a page pin it once, and the last CLOSE unpins it. */
 TEST_F(limit, shared_page)
 {
 	struct guest_perf_event_param param = {
@@ -257,7 +257,7 @@ TEST_F(limit, shared_page)
 	EXPECT_EQ(one.pages - 1, two.pages);
 }
 
-/* An id is the VM's: taken by one vCPU it is taken for all. */
+/* Ids belong to the VM: no two of its vCPUs can use the same. */
 TEST_F(limit, id_of_other_vcpu)
 {
 	ASSERT_CALL(0, open_event(self->other, 1, 0));
@@ -266,7 +266,7 @@ TEST_F(limit, id_of_other_vcpu)
 	EXPECT_CALL(0, open_event(self->v, 1, 0));
 }
 
-/* The shortest period that the host says, and one less. */
+/* The shortest period that the host announces, and one less. */
 TEST_F(limit, period)
 {
 	uint64_t min = self->limits.min_period;
@@ -278,7 +278,7 @@ TEST_F(limit, period)
 	EXPECT_CALL(0, open_event(self->v, 2, INT64_MAX));
 }
 
-/* The largest and the smallest of what is right. */
+/* The largest and the smallest valid values. */
 TEST_F(limit, extremes)
 {
 	struct guest_perf_event_param param = {
@@ -295,7 +295,7 @@ TEST_F(limit, extremes)
 	EXPECT_CALL(0, tiny_call_gpa(self->v, KVM_PERF_OP_OPEN, at, 0));
 	EXPECT_CALL(0, id_call(self->v, KVM_PERF_OP_CLOSE, INT32_MAX));
 
-	/* what is only read may lie where it can't be written */
+	/* what the host only reads may lie in read-only memory */
 	param.attr_addr = TINY_ROM;
 	memcpy(tiny_ptr(&self->vm, TINY_ROM), &attr, sizeof(attr));
 	memcpy(tiny_ptr(&self->vm, TINY_ROM + TINY_PAGE), &param, sizeof(param));
@@ -309,7 +309,7 @@ TEST_F(limit, pages)
 	char value[16];
 	long max, most;
 
-	/* 64 events of each vCPU, each on a page, and the heads */
+	/* each vCPU has 64 events, each on a page of its own, and a head */
 	most = 2 * (self->limits.events + 1);
 	ASSERT_EQ(0, tiny_param_read("max_pages", value, sizeof(value)));
 	max = atol(value);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Overflows and NMIs of the ABI: how many, in which order they are announced,
- * and that none is lost, with a guest that has nothing but an NMI handler.
+ * Overflows and NMIs of the ABI: how many there are, in which order they are announced,
+ * and that none is lost. The guest has nothing but an NMI handler.
  */
 
 #include "tiny_test.h"
@@ -49,7 +49,7 @@ static int64_t measure(struct tiny_vcpu *v, int id, uint64_t turns)
 	return ret;
 }
 
-/* What the handler takes is what there was: none lost, none twice. */
+/* The NMI handler takes each overflow once. */
 TEST_F(sampling, taken)
 {
 	uint64_t taken;
@@ -65,13 +65,13 @@ TEST_F(sampling, taken)
 	EXPECT_GE(taken, self->v->cpu->nmis);
 }
 
-/* Without anyone taking them they add up. */
+/* Overflows that the guest does not take add up. */
 TEST_F(sampling, add_up)
 {
 	ASSERT_CALL(0, open_event(self->v, 0, PERIOD));
 	ASSERT_CALL(0, measure(self->v, 0, TURNS));
 	EXPECT_TRUE(overflowed(self->e->overflows, self->e->count, PERIOD));
-	/* and are the guest's to reset */
+	/* the guest may reset them */
 	self->e->overflows = 0;
 	ASSERT_CALL(0, id_call(self->v, KVM_PERF_OP_READ, 0));
 	EXPECT_EQ(0, self->e->overflows);
@@ -86,7 +86,7 @@ TEST_F(sampling, page)
 	EXPECT_EQ(1ull << 0, self->head->pending);
 	EXPECT_LE(self->v->cpu->nmis, self->head->nmis);
 	EXPECT_LT(0, self->v->cpu->nmis);
-	/* the last of them came after OVERFLOWS periods, whole */
+	/* the last overflow came after OVERFLOWS whole periods */
 	EXPECT_LE((by_clock ? 1 : OVERFLOWS) * PERIOD,
 		  self->e->count_at_overflow);
 	EXPECT_GE(self->e->count, self->e->count_at_overflow);
@@ -96,7 +96,7 @@ TEST_F(sampling, page)
 	}
 }
 
-/* The bit is that of the id modulo 64. */
+/* The pending bit is the id modulo 64. */
 TEST_F(sampling, pending_bit)
 {
 	struct guest_perf_attr attr = attr_measured(PERIOD);
@@ -129,7 +129,7 @@ TEST_F(sampling, own_vcpu)
 	EXPECT_EQ(1ull << 1, head_at(&self->vm, 1)->pending);
 }
 
-/* A disabled event overflows no more; its period's rest is not forgotten. */
+/* A disabled event does not overflow, and keeps what is left of its period. */
 TEST_F(sampling, stop)
 {
 	uint32_t overflows;
@@ -146,7 +146,7 @@ TEST_F(sampling, stop)
 	EXPECT_EQ(nmis, self->v->cpu->nmis);
 }
 
-/* In a batch ENABLE takes how much is left of the first period. */
+/* In a batch, ENABLE has an argument: what is left of the first period. */
 TEST_F(sampling, left)
 {
 	struct guest_perf_op *op = batch_at(&self->vm);
@@ -159,13 +159,13 @@ TEST_F(sampling, left)
 	ASSERT_CALL(0, open_event(self->v, 0, PERIOD));
 	ASSERT_CALL(1, tiny_call_gpa(self->v, KVM_PERF_OP_BATCH, AT_BATCH, 1));
 	ASSERT_EQ(0, op->result);
-	/* half a period: enough for the rest, not for a whole one */
+	/* half a period: enough for what is left, too little for a whole period */
 	ASSERT_EQ(0, tiny_spin(self->v, PERIOD / 2 / TINY_SPIN_INSNS));
 	ASSERT_CALL(0, id_call(self->v, KVM_PERF_OP_READ, 0));
 	EXPECT_EQ(1, self->e->overflows);
 	EXPECT_LE(left, self->e->count_at_overflow);
 	EXPECT_GT(PERIOD / 2 + TINY_AROUND, self->e->count_at_overflow);
-	/* after it, whole ones */
+	/* the next periods are whole */
 	ASSERT_EQ(0, tiny_spin(self->v, TURNS));
 	ASSERT_CALL(0, id_call(self->v, KVM_PERF_OP_DISABLE, 0));
 	EXPECT_EQ(1 + (self->e->count - left) / PERIOD, self->e->overflows);
@@ -195,7 +195,7 @@ TEST_F(sampling, next_period)
 	self->e->period = PERIOD;
 	ASSERT_EQ(0, tiny_spin(self->v, TURNS));
 	ASSERT_CALL(0, id_call(self->v, KVM_PERF_OP_DISABLE, 0));
-	/* the first was still the long one */
+	/* the first period was still the long one */
 	overflows = self->e->overflows - overflows;
 	EXPECT_TRUE(by_clock ?
 		    overflowed(overflows, self->e->count - count, PERIOD) :
@@ -203,9 +203,9 @@ TEST_F(sampling, next_period)
 }
 
 /*
- * A period below the limit written into the page is not a way around the limit:
- * the host uses a longer one, and says so. A few overflows, so that it is the
- * limit of the period that is met, and not that of their rate.
+ * A guest can't get around the shortest period by writing a shorter one into the page:
+ * the host uses a longer one, and says so. There are few overflows, so that the limit of
+ * the period is met before the limit of the rate.
  */
 TEST_F(sampling, period_below_limit)
 {
@@ -222,8 +222,8 @@ TEST_F(sampling, period_below_limit)
 }
 
 /*
- * More overflows than the host wants to have: it lets the periods grow, says
- * so, and counts on. When it is quiet again they shrink.
+ * At more overflows than the host allows in a second, it makes periods longer, says so,
+ * and counts on. Periods shrink when there are fewer overflows again.
  */
 TEST_F(sampling, stretched)
 {
@@ -250,7 +250,7 @@ TEST_F(sampling, stretched)
 	EXPECT_EQ((self->e->count - count) / OWN, self->e->overflows);
 }
 
-/* Nonsense in the memory that both share hurts nobody but the guest. */
+/* Garbage that the guest writes into the shared memory harms only the guest. */
 TEST_F(sampling, scribble)
 {
 	uint64_t count;
@@ -281,11 +281,11 @@ TEST_F(sampling, counts_only)
 	EXPECT_EQ(0, self->head->nmis);
 }
 
-/* Two that sample at once: each has all of its own overflows. */
+/* Two events sample at once, and each has all of its overflows. */
 TEST_F(sampling, two)
 {
 	struct guest_perf_event *e1 = event_at(&self->vm, 1);
-	/* with a timer, the other way, lest there be time for nothing else */
+	/* a timer must be slower instead, or the guest gets no time between its NMIs */
 	const uint64_t other = by_clock ? 3 * PERIOD : PERIOD / 3;
 
 	if (limits_read(self->v).counters == 1)
@@ -304,7 +304,7 @@ TEST_F(sampling, two)
 	EXPECT_GE(self->e->overflows + e1->overflows, self->v->cpu->nmis);
 }
 
-/* The host's own clock for the vCPU: a software event needs no PMU. */
+/* The host's CPU clock of the vCPU: a software event needs no PMU. */
 TEST_F(sampling, software)
 {
 	struct guest_perf_attr attr = {

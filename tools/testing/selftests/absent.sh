@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# A guest that is not to have the host's side, and one that meets none, see the
-# same: nothing. And where it is, it is seen: the test is one that can fail.
+# A guest sees the same with access=unavailable as without the host module: nothing.
+# With the module loaded normally, the program that checks this must fail.
 . ./lib.sh
 
 module=${PVPERF_HOST_KO:-/lab/pvperf_host.ko}
@@ -10,7 +10,7 @@ module=${PVPERF_HOST_KO:-/lab/pvperf_host.ko}
 lsmod | grep -q '^pvperf_host ' || insmod "$module"
 
 ./abi_absent > /dev/null 2>&1
-tap $((! $?)) "with the module the test of its absence fails"
+tap $((! $?)) "the test for its absence fails while the module is loaded"
 rmmod pvperf_host
 tap $? "unload"
 program "without the module" ./abi_absent
@@ -19,7 +19,7 @@ tap $? "load with access=unavailable"
 program "access=unavailable" ./abi_absent
 rmmod pvperf_host
 
-# Parameters out of their range are refused, by name.
+# Insmod with a parameter out of its range fails, and the log names the parameter.
 for bad in access=everyone max_events=0 max_events=65 max_pages=0 \
 	   min_period=0 min_period=99; do
 	echo "<6>absent: $bad" > /dev/kmsg
@@ -28,11 +28,11 @@ for bad in access=everyone max_events=0 max_events=65 max_pages=0 \
 		tap 1 "$bad is refused" "it loaded"
 	else
 		dmesg | sed -n "/absent: $bad/,\$p" | grep 'pvperf_host: ' | grep -q "${bad%%=*}=${bad#*=}"
-		tap $? "$bad is refused, and named" "$(dmesg | tail -n 1)"
+		tap $? "$bad is refused, and the log names it" "$(dmesg | tail -n 1)"
 	fi
 done
 
-# Fewer pages than a guest would take: the limit that two vCPUs can reach.
+# A limit so low that two vCPUs can reach it.
 insmod "$module" max_pages=10
 program "max_pages=10" ./abi_open -t pages
 rmmod pvperf_host

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# What a make does: many short-lived children on all CPUs, sampled with their
-# callchains. Each overflow of the host's is a sample, or is said to be lost.
+# Many short-lived processes on all CPUs, as make starts them, sampled with call chains.
+# Each overflow that the host counted is a sample, or is reported as lost.
 . ./lib.sh
 
 need_host_command
@@ -31,17 +31,17 @@ record_forks() {
 record_forks "inherited" -F 3999 -g -e cycles
 tasks=$(perf script -i $data -F pid 2> /dev/null | sort -u | grep -c '[0-9]')
 [ "$tasks" -gt 10 ]
-tap $? "inherited: samples of many tasks" "$tasks"
+tap $? "inherited: many tasks have samples" "$tasks"
 deep=$(deep_chains $data)
 [ "$deep" -gt 10 ]
-tap $? "inherited: with callchains" "$deep"
-# Each child begins a period of its own, as on bare metal: short ones for short lives.
+tap $? "inherited: samples have call chains" "$deep"
+# Each child starts a new period, as on bare metal, so the period has to be short.
 record_forks "inherited, a period" -c 20000 -e instructions:u
 record_forks "all CPUs" -a -F 999 -g -e cycles
 
-# and counting
+# The same programs, counted.
 a=$(count -e instructions:u sh /tmp/forks "$forks")
 b=$(count -e instructions:u sh /tmp/forks "$forks")
 within "${a:-0}" "${b:-0}" 20
-tap $? "counted twice it is the same, within 2 %" "${a:-nothing}, ${b:-nothing}"
+tap $? "two runs count the same, within 2 %" "${a:-nothing}, ${b:-nothing}"
 tap_end

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The host's module leaves a VM that lives on: it says so, in the events and in
- * the page, and writes nothing any more. When it is back it is another one.
+ * The host's module is unloaded while a VM runs on: it says so in the events and in the
+ * page, and writes nothing after that. Once it is loaded again it has another epoch.
  */
 
 #include "tiny_test.h"
@@ -33,7 +33,7 @@ static int module_load(void)
 	return err;
 }
 
-enum { SAMPLING, COUNTING, OLD, OFF, EVENTS };	/* their ids, too */
+enum { SAMPLING, COUNTING, OLD, OFF, EVENTS };	/* also the ids */
 
 FIXTURE(gone) {
 	struct tiny_vm vm;
@@ -105,7 +105,7 @@ static void check_told(struct __test_metadata *_metadata,
 		EXPECT_EQ(0, e->sequence & 1);
 		EXPECT_LE(id == OFF ? 0 : measured_least(TURNS), e->count);
 	}
-	/* of which the host writes count and overflows only */
+	/* in the old layout the host writes only count and overflows */
 	EXPECT_EQ(0x5a5a5a5a, old->state);
 	EXPECT_EQ(0x5a5a5a5a5a5a5a5aull, old->time_enabled);
 }
@@ -143,7 +143,7 @@ static void check_another(struct __test_metadata *_metadata,
 	EXPECT_CALL(0, tiny_call_gpa(self->v, KVM_PERF_OP_ATTACH, AT_HEAD(0), 0));
 	EXPECT_EQ(KVM_PERF_PAGE_LIVE, self->head->state);
 	EXPECT_NE(self->epoch, self->head->epoch);
-	/* and the guest can start again */
+	/* the guest can open events again */
 	EXPECT_CALL(0, open_event(self->v, SAMPLING, PERIOD));
 	EXPECT_CALL(0, id_call(self->v, KVM_PERF_OP_ENABLE, SAMPLING));
 	EXPECT_EQ(0, tiny_spin(self->v, TURNS));
@@ -177,7 +177,7 @@ TEST_F(gone, running)
 		usleep(1000);
 	ASSERT_EQ(0, module_unload());
 	check_told(_metadata, self);
-	/* the last word has what was counted since the guest last asked */
+	/* the final count has what was counted since the guest's last call */
 	EXPECT_LT(before, event_at(&self->vm, COUNTING)->count);
 	memcpy(self->copy, tiny_ptr(&self->vm, TINY_DATA), TINY_DATA_SIZE);
 	usleep(20000);
@@ -190,7 +190,7 @@ TEST_F(gone, running)
 	check_another(_metadata, self);
 }
 
-/* The VM's end, while there is no module: the next one knows nothing of it. */
+/* The VM ends while the module is not loaded; loading it again works. */
 TEST_F(gone, vm_end)
 {
 	ASSERT_EQ(0, module_unload());

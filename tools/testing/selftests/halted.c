@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * An NMI for a vCPU that sleeps in HLT: it is the NMI that wakes it. The event
- * is one of the host's about the vCPU's thread, as nothing else happens there.
+ * An NMI wakes a vCPU that sleeps in HLT. The event counts context switches of the vCPU's
+ * thread, as a halted vCPU causes no other event.
  */
 
 #include "tiny_test.h"
 
-#define SWITCHES	100	/* far more than it takes to get to the HLT */
+#define SWITCHES	100	/* far more than happen before the HLT */
 
 FIXTURE(halted) {
 	struct tiny_vm vm;
@@ -64,7 +64,7 @@ TEST_F(halted, woken)
 	ASSERT_CALL(0, id_call(self->v, KVM_PERF_OP_ENABLE, 0));
 	ASSERT_TRUE(sleeps(self->v));
 	EXPECT_EQ(0, self->v->cpu->nmis);
-	/* Each time that it comes out of its sleep is a switch, and no more. */
+	/* Each kick wakes the thread once, which is one context switch. */
 	for (kicks = 0; kicks < 2 * SWITCHES && !*overflows; kicks++) {
 		EXPECT_FALSE(tiny_vcpu_ended(self->v));
 		tiny_vcpu_kick(self->v);
@@ -72,7 +72,7 @@ TEST_F(halted, woken)
 	}
 	EXPECT_LE(SWITCHES / 2, kicks);
 	EXPECT_EQ(1, *overflows);
-	/* Nobody kicks it now. */
+	/* From here on nothing kicks the vCPU but the NMI. */
 	for (tries = 0; tries < 100 && !tiny_vcpu_ended(self->v); tries++)
 		usleep(10000);
 	EXPECT_TRUE(tiny_vcpu_ended(self->v));
@@ -83,7 +83,7 @@ TEST_F(halted, woken)
 	EXPECT_EQ(1, head_at(&self->vm, 0)->pending);
 }
 
-/* It sleeps on if nothing happens: being woken above is no accident. */
+/* Without an event the vCPU sleeps on, so it was the NMI that woke it above. */
 TEST_F(halted, not_woken)
 {
 	struct kvm_regs regs;
@@ -96,7 +96,7 @@ TEST_F(halted, not_woken)
 		usleep(1000);
 	}
 	EXPECT_EQ(0, self->e->overflows);
-	/* and would, for ever */
+	/* it would sleep for ever */
 	self->v->give_up = true;
 	tiny_vcpu_kick(self->v);
 	EXPECT_EQ(TINY_BROKEN, tiny_vcpu_wait(self->v, &regs));

@@ -1,13 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# In the host: guests on other virtual hardware, one after the other. Each counts
-# a program of known instructions exactly, and samples it without a loss. What
-# this host's CPU has not is named.
+# In the host: boots guests with different virtual hardware, one after the other. Each
+# counts a program of known instructions exactly, and samples it without a loss. What
+# this host's CPU lacks is skipped by name.
 . ./lib.sh
 
 need_guest_command
 
-# what each guest does
+# What each guest runs.
 cat > /run/measure << 'END'
 cd /t
 . ./lib.sh
@@ -16,7 +16,7 @@ perf record -q -c 100000 -e instructions:u -o /tmp/d ./loop5m
 echo "count $n samples $(samples /tmp/d) cpus $(nproc)"
 END
 
-# runs NAME GUEST'S OPTIONS...: with $cpus
+# runs NAME OPTIONS...: a guest with these options of `guest`, and with $cpus CPUs
 cpus=1
 runs() {
 	name=$1
@@ -28,7 +28,7 @@ runs() {
 	tap $? "$name" "${line:-$(tail -n 2 /tmp/out | tr '\n' ' ')}"
 }
 
-# reload PARAMETERS...: KVM with others, and what builds on it
+# reload PARAMETERS...: load KVM with other parameters, and pvperf_host again
 reload() {
 	rmmod pvperf_host kvm_amd kvm &&
 		insmod /lab/modules/kvm.ko enable_pmu=0 &&
@@ -41,7 +41,7 @@ has() { grep -qw "$1" /proc/cpuinfo; }
 thp=/sys/kernel/mm/transparent_hugepage/enabled
 runs "nested paging, x2APIC, anonymous memory"
 [ "$(cat /sys/module/kvm_amd/parameters/npt)" = Y ] || [ "$(cat /sys/module/kvm_amd/parameters/npt)" = 1 ]
-tap $? "that was nested paging"
+tap $? "KVM says that this was nested paging"
 runs "xAPIC" -a nox2apic
 echo always > $thp
 runs "transparent huge pages"
@@ -54,7 +54,7 @@ echo 300 > /proc/sys/vm/nr_hugepages
 if mount -t hugetlbfs huge /run/huge && [ "$(cat /proc/sys/vm/nr_hugepages)" -ge 280 ]; then
 	runs "hugetlbfs" -q "-machine memory-backend=m -object memory-backend-file,id=m,size=512M,mem-path=/run/huge,share=on"
 else
-	tap_skip "hugetlbfs" "no 280 huge pages to be had"
+	tap_skip "hugetlbfs" "the host has no 280 huge pages"
 fi
 echo 0 > /proc/sys/vm/nr_hugepages
 cpus=2
@@ -73,6 +73,6 @@ for what in avic vnmi; do
 	fi
 done
 reload
-tap $? "and as before"
+tap $? "KVM is loaded as before"
 host_is_empty
 tap_end

@@ -1,13 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# The host's own perf takes counters from the guest: before it starts to count,
-# while it counts, for a part of the time, or some of them. The guest's number is
-# scaled to within 2 % of the truth, or said not to be counted; never silently
-# short. The host's flexible events of a CPU come before those of any task, so
-# they starve a guest as pinned ones do.
+# The host's own perf takes counters from the guest: before the guest starts to count,
+# while it counts, for a part of the time, or some of the counters. The guest's number
+# is scaled to within 2 % of the truth, or is reported as not counted; it is never
+# silently short. The host schedules the flexible events of a CPU before those of any
+# task, so they starve a guest as pinned events do.
 #
-# honest.sh report: the five cases only, as what perf says, judged by nobody; for
-# any PMU (tools/testing/lab/accuracy).
+# honest.sh report: run the first nine cases only, and print what perf says without
+# judging it. This works with any PMU (tools/testing/lab/accuracy).
 . ./lib.sh
 
 need_host_command
@@ -17,7 +17,7 @@ one=100000004 six=600000024
 sizes="1 $counters"
 [ -z "$report" ] || sizes=1
 
-# times N EVENT: that event N times
+# times N EVENT: a list of N times EVENT
 times() {
 	echo "$2" | awk -v n="$1" '{ for (i = 1; i < n; i++) printf "%s,", $1; print $1 }'
 }
@@ -27,7 +27,7 @@ arm() {
 	taker_start "$(times "$1" "instructions$2")"
 }
 
-# stat EVENTS COMMAND...: what perf says, an event a line: count, share
+# stat EVENTS COMMAND...: a line "COUNT SHARE" for each event
 stat() {
 	events=$1
 	shift
@@ -35,7 +35,8 @@ stat() {
 	stat_share /tmp/stat
 }
 
-# honest NAME TRUTH LOW HIGH: the numbers right; the share of time in a range
+# honest NAME TRUTH LOW HIGH: the counts are within 2 % of TRUTH, and the share of the
+# time is from LOW to HIGH
 honest() {
 	if [ "$report" ]; then
 		echo "@@case|$1|$2|$(tr '\n' ';' < /tmp/numbers)"
@@ -49,7 +50,7 @@ honest() {
 	tap $? "$1" "$(tr '\n' ';' < /tmp/numbers)"
 }
 
-# later COMMAND...: while the program counts
+# later COMMAND...: run it while the program counts
 later() {
 	(sleep 0.2; "$@") &
 }
@@ -58,7 +59,7 @@ run() {
 }
 
 stat instructions:u ./loop100m > /tmp/numbers
-honest "nobody else: all is counted" $one 100 100
+honest "no other user: all is counted" $one 100 100
 
 for kind in pinned flexible; do
 	m=
@@ -68,14 +69,14 @@ for kind in pinned flexible; do
 		events=$(times "$n" instructions:u)
 		taker_take
 		stat "$events" ./loop100m > /tmp/numbers
-		honest "the host's $kind were there, $n of the guest's" $one 0 0
+		honest "the host's $kind events came first, $n of the guest's" $one 0 0
 		later taker_give
 		run "$events" > /tmp/numbers
-		honest "the host's $kind go, $n of the guest's" $six 10 95
+		honest "the host's $kind events go, $n of the guest's" $six 10 95
 		wait
 		later taker_take
 		run "$events" > /tmp/numbers
-		honest "the host's $kind come, $n of the guest's" $six 10 95
+		honest "the host's $kind events come, $n of the guest's" $six 10 95
 		wait
 		taker_give
 	done
@@ -83,13 +84,13 @@ for kind in pinned flexible; do
 	arm $((counters / 2)) $m
 	taker_take
 	run "$(times "$counters" instructions:u)" > /tmp/numbers
-	honest "the host's $kind have half, $counters of the guest's" $six 30 70
+	honest "the host's $kind events take half, $counters of the guest's" $six 30 70
 	taker_end
 done
 
 [ -z "$report" ] || exit 0
 
-# It shows in each interval, though nothing but the reading makes the guest ask.
+# Intervals show it, although only perf's reading makes the guest ask the host.
 arm "$counters" :D
 later taker_take
 perf stat -I 100 -x, -o /tmp/intervals -e instructions:u sh -c \
@@ -97,27 +98,27 @@ perf stat -I 100 -x, -o /tmp/intervals -e instructions:u sh -c \
 taker_end
 awk -F, '/not counted/ { none++ } $2 ~ /^[0-9]/ && $6 == "100.00" { full++ }
 	END { exit !(full >= 1 && none >= 2) }' /tmp/intervals
-tap $? "intervals tell when they came" "$(cut -d , -f 2,6 /tmp/intervals | tr '\n' ';')"
+tap $? "intervals show when the host took the counters" "$(cut -d , -f 2,6 /tmp/intervals | tr '\n' ';')"
 
-# A pinned event is all of the time, or in error; and a new start may mend that.
+# A pinned event counts all of the time, or is in error until it is enabled again.
 stat instructions:uD ./loop100m > /tmp/numbers
-honest "a pinned one of the guest's is counted" $one 100 100
+honest "the guest's pinned event is counted" $one 100 100
 arm "$counters" :D
 taker_take
 stat instructions:uD ./loop100m > /tmp/numbers
-honest "or not at all" $one 0 0
+honest "without a counter it is not counted at all" $one 0 0
 stat '{instructions:uD,instructions:u}' ./loop100m > /tmp/numbers
 honest "nor is its group" $one 0 0
 later taker_give
 run instructions:uD > /tmp/numbers
-honest "nor later, as an error stays one" $six 0 0
+honest "nor when the counters are free again, as it stays in error" $six 0 0
 wait
 stat '{instructions:uD,instructions:u}' ./loop100m > /tmp/numbers
-honest "but is when they are gone" $one 100 100
+honest "a new one is counted then" $one 100 100
 stat instructions:ue,instructions:u ./loop100m > /tmp/numbers
-honest "an exclusive one waits for its turn" $one 20 80
+honest "an exclusive event waits for its turn" $one 20 80
 
-# The admin decides who wins.
+# The host's admin decides whose events go first.
 priority=/sys/module/pvperf_host/parameters/priority
 vm=$(vm_process)
 taker_end
@@ -126,23 +127,23 @@ taker_take
 host "echo $vm=pinned > $priority"
 tap $? "the VM of process $vm may go first"
 run "$(times "$counters" instructions:u)" > /tmp/numbers
-honest "then the host's flexible ones wait" $six 99 100
+honest "then the host's flexible events wait" $six 99 100
 taker_end
 arm "$counters" :D
 taker_take
 stat instructions:u ./loop100m > /tmp/numbers
-honest "not its pinned ones" $one 0 0
+honest "the host's pinned events do not" $one 0 0
 later taker_give
 run instructions:u > /tmp/numbers
-honest "and when those go it recovers" $six 10 95
+honest "the guest counts again when those go" $six 10 95
 wait
 taker_end
 host "echo $vm=flexible > $priority"
 arm "$counters"
 taker_take
 stat instructions:u ./loop100m > /tmp/numbers
-honest "and it waits again" $one 0 0
+honest "as flexible it waits again" $one 0 0
 taker_end
 ! host "echo $vm=maybe > $priority" 2> /dev/null && ! host "echo 1=pinned > $priority" 2> /dev/null
-tap $? "no other word, and no other process"
+tap $? "another word, or another process, is refused"
 tap_end

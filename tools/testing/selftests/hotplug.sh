@@ -1,15 +1,16 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# CPUs go and come back while perf counts: it ends well, and counts again.
+# A CPU goes offline and comes back while perf counts. perf ends normally, and the CPU counts
+# again.
 . ./lib.sh
 
 need_host_command
 cpu=/sys/devices/system/cpu/cpu1/online
-[ -w $cpu ] || tap_skip_all "no second CPU that could go"
+[ -w $cpu ] || tap_skip_all "no second CPU that can go offline"
 want=100000004
 
 before=$(host_total events)
-# opened on all CPUs before one of them goes: the program starts after that
+# perf opens its events on all CPUs before it starts the program, so before one goes.
 perf stat -a -o /tmp/all -e cycles,instructions \
 	sh -c 'echo > /tmp/started; exec sleep 8' &
 all=$!
@@ -24,13 +25,13 @@ while [ $i -lt 5 ]; do
 	sleep 0.2
 	i=$((i + 1))
 done
-tap $? "CPU 1 went and came back five times under perf stat -a"
-# taskset's own, and less than 1 % of it, is counted with the program's
+tap $? "CPU 1 goes and comes back five times under perf stat -a"
+# taskset's own instructions are counted, too, and are less than 1 %.
 n=$(count -e instructions:u taskset -c 1 ./loop100m)
 [ "${n:-0}" -ge $want ] && within "$n" $want 10
 tap $? "CPU 1 counts again" "${n:-nothing}"
 
-# while a task that is counted runs on it
+# CPU 1 goes while a task that is counted runs on it.
 taskset 2 true && (
 	perf stat -x, -o /tmp/hop -e instructions:u sh -c \
 		'taskset -p 2 $$ > /dev/null; ./loop100m; ./loop100m; ./loop100m' &
@@ -41,11 +42,11 @@ taskset 2 true && (
 )
 n=$(stat_value /tmp/hop)
 awk -v n="${n:-0}" -v w=$want 'BEGIN { exit !(n >= 3 * w && n < 3 * w * 1.05) }'
-tap $? "a task whose CPU goes is counted on" "${n:-nothing}"
+tap $? "a task whose CPU goes is counted on another one" "${n:-nothing}"
 wait $all
-tap $? "perf stat -a ended well"
+tap $? "perf stat -a ends with success"
 
-# What was open for the CPU is closed a second after the last perf.
+# The guest closes idle events a second after the last perf.
 sleep 3
 after=$(host_total events)
 [ "$after" -le "$before" ]

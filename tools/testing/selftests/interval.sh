@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# perf stat -a -I: the events of a CPU, read one after the other, are told by the
-# host together, in one call for each CPU and interval; and nothing goes missing.
+# perf stat -a -I reads the events of a CPU one after the other. The guest asks the host
+# for all of them in one call for each CPU and interval, and no count is lost.
 . ./lib.sh
 
 need_host_command
@@ -26,11 +26,11 @@ tap $? "one call for each CPU and interval" "$more in $intervals, on $cpus CPUs"
 whole() { grep -F ",$1," /tmp/b | interval_value | sum; }
 n=$(whole instructions:u)
 [ "$n" -gt 20000004 ]
-tap $? "none is missing" "$n"
+tap $? "the intervals have all instructions" "$n"
 within "$(whole cycles:u)" "$n" 1
-tap $? "cycles have as many" "$(whole cycles:u)"
+tap $? "there are as many cycles" "$(whole cycles:u)"
 within "$(($(whole branches:u) * 8))" "$n" 1
-tap $? "branches have an eighth" "$(whole branches:u)"
+tap $? "there are an eighth as many branches" "$(whole branches:u)"
 awk -F, '/,/ && $6 != "100.00" { print }' /tmp/b > /tmp/c
-tap "$(grep -c . /tmp/c)" "all of the time" "$(head -n 3 /tmp/c | tr '\n' ' ')"
+tap "$(grep -c . /tmp/c)" "each counts all of the time" "$(head -n 3 /tmp/c | tr '\n' ' ')"
 tap_end

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# In the host: a guest that goes on as another kernel, by kexec and by a crash,
-# while perf counts in it. Nothing that the host sees tells this from normal
-# life, so the guest has to say it, and the next kernel finds nothing of it.
+# In the host: a guest boots another kernel, by kexec and after a crash, while perf counts
+# in it. The host can't tell this from normal operation, so the guest has to call RESET.
+# The next kernel finds no events of the first one.
 . ./lib.sh
 
 need_guest_command
@@ -10,8 +10,8 @@ tracing=/sys/kernel/tracing
 [ -d $tracing/events/pvperf ] || tap_skip_all "no trace events of pvperf"
 command -v kexec > /dev/null || tap_skip_all "no kexec"
 
-# in the guest: itself once more, as it lies in memory, but for perf and what
-# that wants, as kexec makes check sums of it all
+# In the guest: load its own kernel and root file system again, without perf and its
+# libraries, because kexec computes checksums of everything, which takes time.
 cat > /run/again << 'END'
 again() { # kexec's OPTIONS...
 	host cat /lab/guest.vmlinuz > /tmp/vmlinuz
@@ -31,18 +31,18 @@ load() {
 	echo open $open
 }
 counts() {
-	sleep 3	# what the module tried at its load is closed then
+	sleep 3	# until the events that the module tried at its load are closed
 	host head -n 4 /sys/kernel/debug/pvperf/totals
 	/t/pmu_count 2>&1 | tail -n 1
 }
 END
 
-# The log of a crash is for us to judge, not for the lab.
+# A crash is a complaint to the lab, so keep it out of the lab's log and judge it here.
 quiet=/run/guest-ports.lock
 mkdir $quiet || tap_skip_all "another guest runs"
 trap 'rmdir $quiet' EXIT
 
-# run ARGUMENTS COMMAND: two vCPUs, so that one of them goes another way
+# run ARGUMENTS COMMAND: with two vCPUs, as the two end in different ways
 run() {
 	rm -f /run/guest.boots /run/guests.log
 	echo > $tracing/trace
@@ -55,31 +55,31 @@ $2" > /tmp/out 2>&1
 	mv /run/guests.log /tmp/log
 }
 
-# complaints: of a kernel, in its log, but for the crash that we ask for
+# complaints: what a kernel complains of in its log, but for the crash that we ask for
 complaints() {
 	sed '/sysrq.* crash/,/Linux version/d' /tmp/log |
 		grep -E 'BUG:|WARNING:|Oops|Kernel panic|Call Trace|unknown reason|rcu.*stall'
 }
 
-# judge NAME: after either
+# judge NAME: the results of a run
 judge() {
 	name=$1
 	grep -qx loaded /tmp/out
-	tap $? "$name: the next kernel is in memory" "$(tail -n 3 /tmp/out | tr '\n' ' ')"
+	tap $? "$name: the next kernel is loaded" "$(tail -n 3 /tmp/out | tr '\n' ' ')"
 	open=$(sed -n 's/^open //p' /tmp/out)
 	[ "${open:-0}" -ge 6 ]
 	tap $? "$name: six events were open" "${open:-nothing}"
 	grep -q 'pvperf_call: .* op=reset .*result=0' /tmp/trace
-	tap $? "$name: the guest called RESET"
+	tap $? "$name: the guest calls RESET"
 	! grep 'pvperf_teardown: ' /tmp/trace | grep -v 'why=closed' | grep -qv 'events=0 '
-	tap $? "$name: nothing was left for the end of the VM" \
+	tap $? "$name: the VM's end finds no event" \
 		"$(grep 'pvperf_teardown: ' /tmp/trace | tail -n 1)"
 	grep -qx 'events 0' /tmp/out
-	tap $? "$name: the next kernel finds the host empty" "$(tr '\n' ' ' < /tmp/out)"
+	tap $? "$name: the next kernel finds no events at the host" "$(tr '\n' ' ' < /tmp/out)"
 	grep -q 'pass:[1-9][0-9]* fail:0' /tmp/out
-	tap $? "$name: and counts" "$(tail -n 1 /tmp/out)"
+	tap $? "$name: the next kernel counts" "$(tail -n 1 /tmp/out)"
 	[ -z "$(complaints)" ]
-	tap $? "$name: no kernel complained" "$(complaints | head -n 1)"
+	tap $? "$name: no kernel complains" "$(complaints | head -n 1)"
 }
 
 run '' 'case $LAB_BOOT in
@@ -95,5 +95,5 @@ run crashkernel=320M 'case $LAB_BOOT in
 esac'
 judge crash
 grep -q 'sysrq triggered crash' /tmp/log
-tap $? "crash: it was one"
+tap $? "crash: the kernel crashed"
 tap_end

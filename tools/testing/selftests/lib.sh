@@ -1,7 +1,7 @@
 # shellcheck shell=sh
 # SPDX-License-Identifier: GPL-2.0
-# Sourced by the shell tests: TAP lines, and the few things that all of them do.
-# A test ends with tap_end.
+# Sourced by the shell tests: TAP lines, and what several tests do. A test ends with
+# tap_end.
 
 tap_count=0
 tap_failed=0
@@ -25,14 +25,14 @@ tap() {
 	fi
 }
 
-# tap_skip NAME WHY: one result that could not be had
+# tap_skip NAME WHY: one result that this machine can't have
 tap_skip() {
 	tap_begin
 	tap_count=$((tap_count + 1))
 	echo "ok $tap_count - $1 # SKIP $2"
 }
 
-# tap_skip_all WHY: the whole test can't be done here
+# tap_skip_all WHY: the whole test can't run here
 tap_skip_all() {
 	tap_begin
 	echo "1..0 # SKIP $1"
@@ -93,14 +93,14 @@ sum() {
 	awk '{ n += $1 } END { printf "%d\n", n }'
 }
 
-# samples FILE: how many perf recorded there
+# samples FILE: how many samples it has
 samples() {
 	perf report -i "$1" --stats 2> /dev/null |
 		awk '$1 == "SAMPLE" { n = $3; exit } END { print n + 0 }'
 }
 
-# lost FILE: how many it says are missing, for whatever reason. (What a full ring
-# buffer cost is told by PERF_RECORD_LOST, too, but is in this number.)
+# lost FILE: how many samples it reports as lost, for any reason. (PERF_RECORD_LOST
+# reports what a full ring buffer cost once more; this number has that already.)
 lost() {
 	perf report -i "$1" -D 2> /dev/null |
 		awk -F: '/PERF_RECORD_LOST_SAMPLES/ { n += $NF } END { print n + 0 }'
@@ -138,8 +138,7 @@ all_told() {
 	tap $? "$1: $made overflows are $samples samples and $lost lost"
 }
 
-# program NAME COMMAND...: a kselftest program; its lines go out as comments,
-# and it is one result.
+# program NAME COMMAND...: a kselftest program as one result; its lines become comments
 program() {
 	tap_begin
 	program_name=$1
@@ -150,17 +149,17 @@ program() {
 	tap $program_status "$program_name" "status $program_status"
 }
 
-# total NAME: what the host's module has in hand (in the host)
+# total NAME: one of the host module's totals; in the host
 total() {
 	sed -n "s/^$1 //p" $totals
 }
 
-# host_total NAME: the same, in the guest
+# host_total NAME: the same; in the guest
 host_total() {
 	host "sed -n 's/^$1 //p' $totals"
 }
 
-# host_is_empty: in the host; no VM left anything behind
+# host_is_empty: no VM left anything behind; in the host
 host_is_empty() {
 	[ "$(total vms)$(total events)$(total pages)" = 000 ]
 	tap $? "the host has nothing left" "$(head -n 4 $totals | tr '\n' ' ')"
@@ -204,12 +203,13 @@ taker_end() {
 		while [ -d /proc/$(cat /run/taker.pid) ]; do usleep 20000; done'
 }
 
-# In the lab's emulator counters are exact, and a nanosecond is an instruction.
+# emulated: this is the lab's emulator, where counters are exact and an instruction
+# takes a nanosecond
 emulated() {
 	[ "$LAB_EMULATED" = 1 ]
 }
 
-# exactly VALUE WANT: to the last one; on a real CPU interrupts add some
+# exactly VALUE WANT: equal; on a real CPU almost, as interrupts add some
 exactly() {
 	if emulated; then
 		[ "$1" = "$2" ]
@@ -223,7 +223,7 @@ always() {
 	[ "${1##* }" = 100.00 ]
 }
 
-# within VALUE WANT PERMILLE: awk's numbers
+# within VALUE WANT PERMILLE: numbers of any size, or fractions
 within() {
 	awk -v v="$1" -v w="$2" -v p="$3" \
 		'BEGIN { d = v - w; if (d < 0) d = -d; exit !(d * 1000 <= w * p) }'

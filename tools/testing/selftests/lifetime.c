@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * How events end: by the guest's word, its reset, its death, a vCPU's move to
- * another thread. In each case the host writes nothing any more, and has given
- * everything back.
+ * How events end: by the guest's call, its reset, its death, or a vCPU's move to another
+ * thread. In each case the host stops writing to the guest's memory, and frees everything.
  */
 
 #include "tiny_test.h"
@@ -43,7 +42,7 @@ FIXTURE_TEARDOWN(lifetime)
 	free(self->copy);
 }
 
-/* The guest runs on, long enough for many overflows; nobody writes. */
+/* The guest runs long enough for many overflows, and the host does not write. */
 static bool untouched(struct tiny_vcpu *v, uint8_t *copy)
 {
 	void *data = tiny_ptr(v->vm, TINY_DATA);
@@ -55,7 +54,7 @@ static bool untouched(struct tiny_vcpu *v, uint8_t *copy)
 	return !memcmp(copy, data, TINY_DATA_SIZE);
 }
 
-/* The first period after the events are gone brings no NMI either. */
+/* No NMI arrives within the next periods either. */
 static bool silent(struct tiny_vcpu *v)
 {
 	uint64_t nmis;
@@ -120,17 +119,17 @@ TEST_F(lifetime, vcpu_reset)
 	EXPECT_TRUE(silent(self->v));
 	EXPECT_CALL(-KVM_ENOENT, id_call(self->v, KVM_PERF_OP_READ, 0));
 	EXPECT_CALL(-KVM_ENOENT, id_call(self->v, KVM_PERF_OP_READ, 1));
-	/* only that vCPU's */
+	/* the other vCPU's event stays */
 	EXPECT_CALL(0, id_call(self->other, KVM_PERF_OP_READ, 2));
 	EXPECT_CALL(0, id_call(self->other, KVM_PERF_OP_CLOSE, 2));
 	want.vms++;
 	want.vcpus += 2;
 	EXPECT_TRUE(tiny_totals_wait(&want));
-	/* and it can start again */
+	/* the vCPU can open events again */
 	EXPECT_CALL(0, open_event(self->v, 0, 0));
 }
 
-/* A reset of which the guest never speaks again gives everything back, too. */
+/* A reset frees everything even if the guest makes no call after it. */
 TEST_F(lifetime, vcpu_reset_silent)
 {
 	struct tiny_totals want = self->before;
@@ -141,7 +140,7 @@ TEST_F(lifetime, vcpu_reset_silent)
 	EXPECT_TRUE(tiny_totals_wait(&want));
 }
 
-/* The VM ends with everything open: the teardown looks at the totals. */
+/* The VM ends with everything open; FIXTURE_TEARDOWN checks the totals. */
 TEST_F(lifetime, vm_end)
 {
 	struct tiny_totals totals;
@@ -152,7 +151,7 @@ TEST_F(lifetime, vm_end)
 	EXPECT_EQ(self->before.pages + 3, totals.pages);
 }
 
-/* Two VMs have each their own ids, and their own counts. */
+/* Each VM has its own ids and its own counts. */
 TEST_F(lifetime, two_vms)
 {
 	struct tiny_vm second;
@@ -172,11 +171,11 @@ TEST_F(lifetime, two_vms)
 	EXPECT_CALL(0, id_call(w, KVM_PERF_OP_READ, 1));
 	EXPECT_TRUE(counted(event_at(&second, 1)->count, TURNS));
 	ASSERT_CALL(0, id_call(self->v, KVM_PERF_OP_READ, 1));
-	/* two calls' worth, where the host's part in them counts */
+	/* what two calls take, if the event also counts the host's part of a call */
 	EXPECT_GE(count + (by_clock ? TURNS : TINY_AROUND),
 		  event_at(&self->vm, 1)->count);
 
-	/* the end of one, or its RESET, is not the other's */
+	/* RESET or end of one VM does not affect the other */
 	EXPECT_CALL(0, tiny_call(w, KVM_PERF_OP_RESET, 0, 0, 0));
 	EXPECT_CALL(0, id_call(self->v, KVM_PERF_OP_READ, 1));
 	tiny_vm_destroy(&second);
@@ -191,7 +190,7 @@ static int64_t here(struct tiny_vcpu *v, enum tiny_code code, uint64_t rbx,
 	return tiny_vcpu_exec_here(v, code, &r) ? TINY_BROKEN : (int64_t)r.rax;
 }
 
-/* Another thread takes the vCPU over: its next call moves the events along. */
+/* Another thread runs the vCPU: its next call moves the events to that thread. */
 TEST_F(lifetime, other_thread)
 {
 	struct guest_perf_event *e = event_at(&self->vm, 1);
@@ -214,7 +213,7 @@ TEST_F(lifetime, other_thread)
 	EXPECT_TRUE(counted(e->count - count, TURNS));
 }
 
-/* Without a call in between a count may be short, but then it says so. */
+/* Without a call from the new thread the count may be short, but its times say so. */
 TEST_F(lifetime, other_thread_unseen)
 {
 	struct guest_perf_event *e = event_at(&self->vm, 1), old;

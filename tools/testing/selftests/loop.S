@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* TURNS turns of two instructions, and four around them. */
+/* A loop of two instructions, TURNS times, and four instructions around it. */
 	.globl _start
 _start:
 	mov	$TURNS, %ecx

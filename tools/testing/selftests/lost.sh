@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# What could not become a sample is said, in numbers, in the guest's perf.data:
-# for a buffer that was full, a rate that the guest or the host does not allow.
-# And no guest makes the host's own perf any slower.
+# The guest's perf.data says how many overflows gave no sample, because the buffer was
+# full, or because the guest or the host limits the rate. The limit of the host's own
+# perf stays what it is.
 . ./lib.sh
 
 need_host_command
@@ -16,17 +16,17 @@ sampled() {
 	tap $? "$name: there are samples" "$samples"
 }
 
-# The records of perf's own, of processes and their maps.
+# others: the number of perf's records about processes and their maps
 others() {
 	n=0
 	for kind in MMAP MMAP2 COMM FORK EXIT; do n=$((n + $(records $data $kind))); done
 	echo $n
 }
 
-# As nobody reads the buffer for a while: 8 KB are some 200 samples of 1000. LOST
-# is written with the next sample that there is room for. Perf's own records that
-# there was no room for are lost, too, and how many these are is chance; so the same
-# is done with room for all, to tell them apart.
+# perf does not read the buffer for a while: 8 KB hold some 200 of 1000 samples. LOST is
+# written with the next sample that there is room for. Some of perf's records about
+# processes are lost, too, by chance; the first run, with room for all, says how many
+# there are, so that they can be told from lost samples.
 work='./loop100m; kill -CONT $PPID; sleep 0.1; ./loop20m'
 sampled "room" -m 64 -c 100000 -e instructions:u sh -c "$work"
 [ "$samples" -eq "$made" ] && [ "$lost" -eq 0 ]
@@ -39,33 +39,33 @@ own=$((all - $(others)))
 [ "$own" -ge 0 ] && [ $((samples + lost - own)) -eq "$made" ]
 tap $? "full: $made overflows are $samples samples and $lost lost, $own of perf's own"
 [ "$(records $data LOST)" -gt 0 ]
-tap $? "full: and LOST tells where"
+tap $? "full: LOST records say where"
 perf report -i $data --stdio 2> /dev/null | grep -qx "# Total Lost Samples: $lost"
 tap $? "full: perf report says so" "$(perf report -i $data --stdio 2> /dev/null | grep Lost)"
 
-# The guest's own limit: core stops the event until the next tick. What it does
-# not count then is not lost, here as on a real PMU: THROTTLE is all there is.
+# The guest's own limit: perf core stops the event until the next tick. What it does not
+# count meanwhile is not reported as lost, as on a real PMU; there is a THROTTLE record.
 limit=$(cat $rate)
 echo 2000 > $rate
 sampled "guest's limit" -c 20000 -e instructions:u ./loop100m
 all_told "guest's limit"
 [ "$(records $data THROTTLE)" -gt 0 ] && [ "$(records $data THROTTLE)" -le $(($(records $data UNTHROTTLE) + 1)) ]
-tap $? "guest's limit: throttled, and let go" "$(records $data THROTTLE), $(records $data UNTHROTTLE)"
+tap $? "guest's limit: throttled, and unthrottled" "$(records $data THROTTLE), $(records $data UNTHROTTLE)"
 echo "$limit" > $rate
 
-# The host's: it makes the periods longer, and those in between have no sample.
+# The host's limit: the host makes periods longer, and reports the skipped ones as lost.
 sampled "host's limit" -m 64 -c 2000 -e instructions:u ./loop100m
 within $((samples + lost)) 50000 1
 tap $? "host's limit: 50000 periods are $samples samples and $lost lost"
 [ "$made" -lt 2000 ] && [ "$made" -gt 400 ]
-tap $? "host's limit: between 4000 and 16000 a second" "$made"
+tap $? "host's limit: between 4000 and 16000 overflows a second" "$made"
 [ "$(records $data THROTTLE)" -gt 5 ] && [ "$(records $data THROTTLE)" -le $(($(records $data UNTHROTTLE) + 1)) ]
-tap $? "host's limit: throttled, and let go" "$(records $data THROTTLE), $(records $data UNTHROTTLE)"
+tap $? "host's limit: throttled, and unthrottled" "$(records $data THROTTLE), $(records $data UNTHROTTLE)"
 n=$(count -e instructions:u ./loop100m)
 within "${n:-0}" 100000004 0.01
-tap $? "and it counts" "${n:-nothing}"
+tap $? "it counts exactly afterwards" "${n:-nothing}"
 
 now=$(host cat /proc/sys/kernel/perf_event_max_sample_rate)
 [ "$now" = "$host_rate" ] && ! host dmesg | grep -q 'perf: interrupt took too long'
-tap $? "the host's own limit is what it was" "$host_rate, $now"
+tap $? "the limit of the host's own perf stays what it was" "$host_rate, $now"
 tap_end

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A host that lends its whole PMU to VMs (the mediated vPMU), and ours: one of
- * them at a time, and whoever comes second is told. A VM whose APICs KVM has
- * borrows the PMU, one without them does not. mediated.sh loads KVM so.
+ * A host that lends its whole PMU to VMs (the mediated vPMU), or pvperf: only one works at
+ * a time, and the second gets an error. A VM with APICs in KVM borrows the PMU, a VM
+ * without them does not. mediated.sh loads KVM with the mediated vPMU.
  */
 
 #include "tiny_test.h"
@@ -28,7 +28,7 @@ FIXTURE_TEARDOWN(mediated)
 	EXPECT_TRUE(tiny_totals_wait(&self->before));
 }
 
-/* An event counts what it has to, from off to off. */
+/* An event counts right, from its opening to its end. */
 static bool counts(struct tiny_vcpu *v, int id)
 {
 	struct guest_perf_event *e = event_at(v->vm, id);
@@ -50,7 +50,7 @@ static int64_t open_switches(struct tiny_vcpu *v, int id)
 	return open_attr(v, id, KVM_PERF_EVENT_SIZE, &attr);
 }
 
-/* The borrower itself: no hardware events, nothing left over; the host's own. */
+/* The borrower gets no hardware events, which leaves nothing behind; it gets software events. */
 TEST_F(mediated, borrower)
 {
 	struct tiny_vcpu *v = &self->borrower.vcpu[0];
@@ -69,7 +69,7 @@ TEST_F(mediated, borrower)
 	tiny_vm_destroy(&self->borrower);
 }
 
-/* Another VM is refused for as long as there is a borrower, and not longer. */
+/* Other VMs get no hardware events while there is a borrower, and get them afterwards. */
 TEST_F(mediated, others)
 {
 	ASSERT_EQ(0, tiny_vm_create_apics(&self->borrower));
@@ -81,7 +81,7 @@ TEST_F(mediated, others)
 	EXPECT_TRUE(counts(self->v, 0));
 }
 
-/* An event that is there keeps a borrower away, and is not harmed by it. */
+/* An open event keeps a borrower from starting, and goes on counting. */
 TEST_F(mediated, first)
 {
 	ASSERT_CALL(0, open_event(self->v, 0, 0));
@@ -98,7 +98,7 @@ TEST_F(mediated, first)
 	tiny_vm_destroy(&self->borrower);
 }
 
-/* The host's own events about a thread are none of the PMU. */
+/* Software events do not need the PMU, so a borrower may start. */
 TEST_F(mediated, software_first)
 {
 	ASSERT_CALL(0, open_switches(self->v, 0));

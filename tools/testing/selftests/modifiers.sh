@@ -1,20 +1,20 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# :u, :k, :G, :H and the like, and raw codes with bits that x86's drivers set
-# themselves: what the host's own PMU does with them, the guest's does, too: counts,
-# has nothing to count, or refuses.
+# Modifiers (:u, :k, :G, :H, ...) and raw codes with bits that x86's drivers set
+# themselves: the guest's PMU does with each what the host's does. It counts, or counts
+# nothing, or refuses.
 . ./lib.sh
 
 all="u k uk h uh G H GH uG kH p pp ppp P D I W"
 some="u k G H"
-# instructions: as it is, with USR and OS, what libpfm4 adds, INT and EN alone, AMD's
-# guest and host bits, pin control and AnyThread, a bit that no maker has, all of them;
-# nothing; and rr's conditional branches
+# Instructions: plain, with USR and OS, with what libpfm4 adds, with INT and EN alone,
+# with AMD's guest and host bits, with pin control and AnyThread, with a bit that no CPU
+# has, with all of these; then event 0, and the conditional branches that rr uses.
 raw="rc0 r300c0 r5300c0 r5000c0 r300000000c0 r2800c0 r80000000000000c0 r80003000007b00c0
 	r0 r5300d1"
 
-# The program runs five million instructions of its own, and in the kernel some.
-# For each event one line: its name, and what became of it.
+# measure EVENT...: one line for each, "EVENT RESULT". The program executes five million
+# user instructions, and fewer kernel instructions.
 measure() {
 	for event; do
 		: > /tmp/stat
@@ -62,5 +62,5 @@ for m in r300c0:u r5300c0 r300000000c0:u; do
 	tap $? "$m counts the program"
 done
 grep -qx "instructions:k kernel" /tmp/here
-tap $? "instructions:k does not"
+tap $? "instructions:k does not count the program"
 tap_end

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# NMIs for a vCPU that does not run: one that is halted, and one that has lost
-# its CPU to another task of the host. Each overflow of the host's is a sample
-# in the guest, or is said to be lost; and nothing is counted wrongly.
+# NMIs for a vCPU that does not run, because it is halted, or because another task of
+# the host has its CPU. Each overflow that the host counted is a sample in the guest, or
+# is reported as lost, and counts are right.
 . ./lib.sh
 
 need_host_command
@@ -11,7 +11,7 @@ switches=pvperf/host-context-switches/
 	tap_skip_all "no host-context-switches"
 want=20000004
 
-# A task of the host that gets three quarters of the CPU.
+# spin yes|no: start a task on the host that gets three quarters of the CPU, or don't
 spinner=
 spin() {
 	[ "$1" = yes ] || return
@@ -23,7 +23,7 @@ unspin() {
 }
 trap unspin EXIT
 
-# all SPIN NAME COMMAND...: perf record COMMAND, and as many samples as overflows
+# all SPIN NAME OPTIONS...: perf record; each overflow is a sample, or is lost
 all() {
 	spin $1
 	shift
@@ -32,15 +32,15 @@ all() {
 	all_told "$name"
 }
 
-# Each time that the idle vCPU sleeps is a switch, whose NMI wakes it.
+# Each sleep of the idle vCPU is a context switch on the host, whose NMI wakes the vCPU.
 all no "halted" -a -c 1 -e $switches sleep 0.1
 n=$(perf script -i $data -F comm 2> /dev/null | grep -c swapper)
 [ "$n" -gt 10 ]
-tap $? "halted: the samples are of the idle task" "$n"
+tap $? "halted: the idle task has samples" "$n"
 
 all yes "descheduled" -c 1 -e $switches ./loop20m
 [ "$samples" -ge 3 ]
-tap $? "descheduled: it was, more than once" "$samples"
+tap $? "descheduled: that happens more than once" "$samples"
 all yes "descheduled in the program" -c 100000 -e instructions:u ./loop20m
 [ "$made" -eq 200 ]
 tap $? "descheduled in the program: 200 periods of 100000" "$made"

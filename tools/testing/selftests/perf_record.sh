@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# perf record and report, unmodified: the rate that was asked for, the function
-# that is hot, callchains of user and kernel, nothing lost.
+# perf record and report, unmodified: samples come at the rate that was asked for, show
+# the hot function and call chains of user and kernel, and none is lost.
 . ./lib.sh
 
 trap 'rm -f $data' EXIT
@@ -12,12 +12,12 @@ seconds() {
 		awk 'NR == 1 { a = $1 } { b = $1 } END { print b - a }'
 }
 
-# A real CPU runs the program in a fraction of the time: so many overflows would be more
-# a second than the host allows, and so few loops too little to tell a rate.
+# A real CPU runs the program in a fraction of the time: it would overflow more often in
+# a second than the host allows, and end too soon to measure a rate.
 period=100000 loops=5 off=50
 emulated || { period=1000000; loops=20; off=100; }
 
-# Its period is the program's: as many samples as periods.
+# A fixed period, of the program alone: as many samples as periods.
 perf record -q -c $period -e instructions:u -o $data ./loop100m
 [ -s $data ] || tap_skip_all "perf record records nothing here"
 n=$(samples $data)
@@ -33,31 +33,31 @@ rate=$(awk -v n="$n" -v s="$s" 'BEGIN { printf "%.0f", s ? n / s : 0 }')
 within "$rate" 999 $off
 tap $? "-F 999 gives 999 a second within $((off / 10)) %" "$rate ($n in $s s)"
 perf script -i $data --show-lost-events 2> /dev/null | grep -c LOST | grep -qx 0
-tap $? "nothing was lost"
+tap $? "no sample is lost"
 
 if command -v hot > /dev/null; then
 	perf record -q -F 999 -g -o $data hot 30 > /dev/null 2>&1
 	top=$(perf report -i $data --stdio --no-children -g none 2> /dev/null |
 		awk '/^ *[0-9.]+%/ { print $NF; exit }')
 	case $top in
-	*hot*) tap 0 "the hottest function is the hot one";;
-	*) tap 1 "the hottest function is the hot one" "$top";;
+	*hot*) tap 0 "the hottest function is hot()";;
+	*) tap 1 "the hottest function is hot()" "$top";;
 	esac
 	[ "$(deep_chains $data)" -gt 0 ]
-	tap $? "-g gives callchains of the program"
+	tap $? "-g gives call chains of the program"
 fi
 
-# The kernel's part, with its own names and its caller's frames.
+# Kernel samples have symbols and call chains.
 perf record -q -g -e cycles:k -c 20000 -o $data \
 	perf bench sched pipe -l 2000 > /dev/null 2>&1
 perf script -i $data -F ip,sym 2> /dev/null |
 	grep -qE '(schedule|pipe_(read|write)|vfs_(read|write))'
-tap $? "callchains of the kernel have its names"
+tap $? "call chains of the kernel have symbols"
 
 perf record -q -a -e cycles -F 500 -o $data sh -c './loop100m; ./loop100m; ./loop100m'
 n=$(perf script -i $data -F comm,ip 2> /dev/null | grep -c loop100m)
 [ "$n" -gt 10 ]
-tap $? "-a sees the program" "$n samples"
+tap $? "-a samples the program" "$n samples"
 
 timeout 10 perf top --stdio -d 1 -e cycles < /dev/null > /tmp/top 2>&1 &
 top=$!

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# perf stat, unmodified, in the guest and in the host: the same program has the
-# same user instructions in both, which are known to the last one.
+# perf stat, unmodified, in the guest and in the host. The program's number of user
+# instructions is known exactly, and is the same in both.
 . ./lib.sh
 
 want=100000004
@@ -14,20 +14,20 @@ tap $? "in the guest loop100m has $want user instructions" "$guest"
 if in_lab guest; then
 	host=$(host "cd /t; perf stat -x, -e instructions:u ./loop100m 2>&1" | stat_value)
 	within "$host" $want 0.01
-	tap $? "in the host, too" "$host"
+	tap $? "so it has in the host" "$host"
 	within "$guest" "$host" 0.01
-	tap $? "both are the same" "$guest, $host"
+	tap $? "guest and host count the same" "$guest, $host"
 else
-	tap_skip "in the host, too" "no lab, so no command host"
+	tap_skip "so it has in the host" "outside of the lab there is no command host"
 fi
 
-# A number, or the words for none; never a 0 that means nothing.
+# Each event has a number above 0.
 perf stat -x, -o /tmp/stat -e cycles,instructions,branches,branch-misses \
 	./loop100m
 [ "$(stat_value /tmp/stat | grep -c '^[1-9]')" = 4 ]
-tap $? "four events at once are all counted" "$(tr '\n' ' ' < /tmp/stat)"
+tap $? "four events are counted at once" "$(tr '\n' ' ' < /tmp/stat)"
 
-# The PMU by its names.
+# The PMU, by each of its names.
 for event in cpu-cycles cycles instructions cpu/instructions/ pvperf/instructions/; do
 	case $event in
 	*/*) [ -d "/sys/bus/event_source/devices/${event%%/*}" ] || continue;;
@@ -39,36 +39,36 @@ for event in cpu-cycles cycles instructions cpu/instructions/ pvperf/instruction
 	tap $? "$event counts" "${n:-nothing}"
 done
 
-# -a: what ran on all CPUs is no less than what ran.
+# -a: all CPUs executed at least what the program executed.
 n=$(count -a -e instructions:u ./loop100m)
 [ "${n:-0}" -ge $want ]
-tap $? "-a sees the program" "${n:-nothing}"
+tap $? "-a counts the program" "${n:-nothing}"
 
-# -A: each CPU by itself; the program's is on the one that it is bound to.
+# -A: each CPU on its own line; the program counts on the CPU that it is bound to.
 cpus=$(nproc)
 last=$((cpus - 1))
 perf stat -a -A -x, -o /tmp/stat -e instructions:u taskset -c $last ./loop100m
 awk -F, -v cpu="CPU$last" -v want=$want -v cpus="$cpus" '
 	$1 ~ /^CPU/ { lines++; if ($1 == cpu) there = $2; else other += $2 }
 	END { exit !(lines == cpus && there >= want && other < want / 10) }' /tmp/stat
-tap $? "-A sees it where it ran" "$(grep CPU /tmp/stat | tr '\n' ' ')"
+tap $? "-A counts the program on its CPU" "$(grep CPU /tmp/stat | tr '\n' ' ')"
 
-# -I: the intervals add up to the whole. perf prints no interval after it has
-# seen its child's end: what the child does between perf's last reading and that
-# end is in no line. So the child sleeps for some intervals before it ends.
+# -I: the intervals add up to the whole. perf prints no interval after it has seen its
+# child's end, so no line has what the child does after perf's last reading. That's why
+# the child sleeps for some intervals before it ends.
 sleepy='./loop100m; sleep 0.1'
 whole=$(count -e instructions:u sh -c "$sleepy")
 sum=$(perf stat -I 20 -x, -e instructions:u sh -c "$sleepy" 2>&1 | interval_value | sum)
 [ "${whole:-0}" -ge $want ] && within "${sum:-0}" "$whole" 0.1
-tap $? "-I: intervals add up" "${sum:-nothing} of ${whole:-nothing}"
+tap $? "-I: the intervals add up" "${sum:-nothing} of ${whole:-nothing}"
 
-# -r: one run like the other.
+# -r: all runs count the same.
 n=$(count -r 3 -e instructions:u ./loop100m)
 exactly "${n:-0}" $want
-tap $? "-r: three runs alike" "${n:-nothing}"
+tap $? "-r: three runs have the same mean" "${n:-nothing}"
 
-# Groups in which a member's times differed would say so.
+# All members of a group count all of the time.
 perf stat -x, -o /tmp/stat -e '{cycles,instructions,branches}' ./loop100m
 [ "$(stat_share /tmp/stat | grep -c '^[0-9]* 100\.00$')" = 3 ]
-tap $? "a group counts all the time" "$(tr '\n' ' ' < /tmp/stat)"
+tap $? "a group counts all of the time" "$(tr '\n' ' ' < /tmp/stat)"
 tap_end

@@ -1,10 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# perf's own tests of what concerns hardware events: what passes on the host,
-# with its real PMU, passes in the guest. The rest is named, with its reason.
+# perf's own tests of hardware events: each that passes on the host, with its real PMU,
+# passes in the guest. The others are skipped with a reason.
 . ./lib.sh
 
-# by the names in `perf test list`
+# Names as in `perf test list`.
 cases='mmap interface tests
 Parse event definition strings
 PERF_RECORD_. events & perf_sample fields
@@ -27,7 +27,7 @@ AMD IBS via core pmu
 x86 hybrid
 Number of exit events of a simple workload'
 
-# of each case, and of each part of one: "number: verdict: name"
+# measure: a line "number: verdict: name" for each case, and for each part of a case
 measure() {
 	perf test list > /tmp/list 2>&1
 	echo "$cases" | while read -r name; do
@@ -44,13 +44,13 @@ if [ "$1" = measure ]; then
 	exit
 fi
 
-# why NAME: what no guest can have, in other words than perf's
+# why NAME: the reason why no guest can pass this test
 why() {
 	case $1 in
 	"User space counter reading"*)
-		echo "no counter of its own for RDPMC to read";;
+		echo "the guest has no counter that RDPMC could read";;
 	"Perf time to TSC")
-		echo "the guest's clock is KVM's, not the TSC";;
+		echo "the guest uses KVM's clock, not the TSC";;
 	esac
 }
 

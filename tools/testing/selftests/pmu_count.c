@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What a PMU must hold when it counts: right, or scaled and said to be. Nothing
- * here knows what PMU it is.
+ * What any PMU must guarantee for counting: a count is right, or is right after scaling by
+ * its times. Nothing here depends on the PMU.
  */
 
 #include "pmu_test.h"
@@ -42,7 +42,7 @@ TEST_F(count, exact)
 	}
 }
 
-/* What is around the load is the same however long that is. */
+/* The overhead around the load is the same however long the load is. */
 TEST_F(count, linear)
 {
 	uint64_t count[4];
@@ -87,7 +87,7 @@ TEST_F(count, stopped)
 	}
 }
 
-/* Reading while it runs: never back, and no less than what ran. */
+/* Reading while it runs: a count never goes back, and has all that ran. */
 TEST_F(count, monotone)
 {
 	uint64_t last = 0;
@@ -120,7 +120,7 @@ TEST_F(count, reset)
 	EXPECT_EQ(0, value_read(fd).count);
 }
 
-/* Members of a group count the same time, to the nanosecond. */
+/* All members of a group have the same times, to the nanosecond. */
 TEST_F(count, group_times)
 {
 	int fd[4], i;
@@ -144,8 +144,8 @@ TEST_F(count, group_times)
 }
 
 /*
- * A group that can never be on is refused when it is made; what is not refused
- * does count, all of it at once.
+ * A group that can never be scheduled is refused when it is opened. A group that is not
+ * refused counts, all members at once.
  */
 TEST_F(count, group_largest)
 {
@@ -170,7 +170,7 @@ TEST_F(count, group_largest)
 	}
 }
 
-/* One read() of the group gives what the reads one by one give. */
+/* One read() of the group returns what reads of its members return. */
 TEST_F(count, group_read)
 {
 	struct perf_event_attr attr = attr_user();
@@ -193,7 +193,7 @@ TEST_F(count, group_read)
 	}
 }
 
-/* User and kernel together are all; each alone is what it says. */
+/* The user and the kernel count add up to the whole; each alone is right. */
 TEST_F(count, user_kernel)
 {
 	struct perf_event_attr attr = attr_user();
@@ -226,7 +226,7 @@ TEST_F(count, user_kernel)
 	EXPECT_LT(100, kernel);
 }
 
-/* Children, their children, and what they exec, once they have ended. */
+/* Children, their children, and what they exec count once they have ended. */
 TEST_F(count, inherit)
 {
 	struct perf_event_attr attr = attr_user();
@@ -252,7 +252,7 @@ TEST_F(count, inherit)
 		;
 	disable(fd);
 	count = value_read(fd).count;
-	/* the library's fork(), too, is run twelve times */
+	/* the library's fork() runs twelve times, too */
 	EXPECT_LE(8 * LOAD_INSNS, count);
 	EXPECT_TRUE(within(count, 8 * LOAD_INSNS, 1)) {
 		TH_LOG("%llu", (unsigned long long)count);
@@ -288,7 +288,7 @@ TEST_F(count, threads)
 	}
 }
 
-/* enable_on_exec, on a program whose instructions are known to the last one. */
+/* enable_on_exec, with a program whose number of instructions is known exactly. */
 TEST_F(count, exec)
 {
 	struct perf_event_attr attr = attr_user();
@@ -318,7 +318,7 @@ TEST_F(count, exec)
 	}
 }
 
-/* A task that hops counts as one that stays. */
+/* A task that changes CPUs counts as much as one that stays. */
 TEST_F(count, hop)
 {
 	uint64_t stayed, hopped;
@@ -351,7 +351,7 @@ TEST_F(count, hop)
 	EXPECT_LE(4 * LOAD_INSNS, hopped);
 }
 
-/* Per CPU: each sees what ran there, and the sum what ran. */
+/* Per CPU: each event counts what ran there, and the sum is what ran. */
 TEST_F(count, per_cpu)
 {
 	int fd[self->cpus], i, status;
@@ -387,7 +387,7 @@ TEST_F(count, per_cpu)
 			   (self->cpus + 1) / 2, 5));
 }
 
-/* What all of a CPU's tasks have is what the CPU has. */
+/* The counts of all tasks of a CPU add up to the CPU's. */
 TEST_F(count, tasks_and_cpu)
 {
 	struct perf_event_attr attr = attr_user();
@@ -410,7 +410,7 @@ TEST_F(count, tasks_and_cpu)
 	EXPECT_LE(of_task, of_cpu);
 }
 
-/* More events than counters: scaled, each to within 5 % of the truth. */
+/* More events than counters: each scaled count is right within 5 %. */
 TEST_F(count, multiplexed)
 {
 	enum { EVENTS = 10 };
@@ -443,7 +443,7 @@ TEST_F(count, multiplexed)
 		EXPECT_LE(EVENTS - counters, scaled);
 }
 
-/* A pinned event has a counter, or says at once that it has none. */
+/* A pinned event has a counter, or is in error at once. */
 TEST_F(count, pinned)
 {
 	struct perf_event_attr attr = attr_user();
@@ -475,7 +475,7 @@ FIXTURE_TEARDOWN(refusal)
 {
 }
 
-/* What a PMU without it says to what it cannot do, in perf's own words. */
+/* The errno that perf core's rules demand for what a PMU can't do. */
 FIXTURE_VARIANT(refusal) {
 	struct perf_event_attr attr;
 	int error;

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# The PMU in sysfs: its names, its format, and that each of its events opens.
+# The PMU in sysfs: its names, its format; and each event that it lists can be opened.
 . ./lib.sh
 
 devices=/sys/bus/event_source/devices
@@ -13,7 +13,7 @@ for pmu in cpu pvperf; do
 		tap $? "$pmu has $f"
 	done
 	[ "$(cat $devices/$pmu/caps/max_precise)" = 0 ]
-	tap $? "$pmu is not precise, and says so"
+	tap $? "$pmu says that it is not precise"
 	for event in $devices/$pmu/events/*; do
 		case $event in *.unit|*.scale|*.snapshot) continue;; esac
 		name=$pmu/${event##*/}/
@@ -28,14 +28,14 @@ tap $? "perf list hw names instructions"
 perf list 2> /dev/null | grep -q 'pvperf/'
 tap $? "perf list names pvperf's events"
 
-# The host's view of this vCPU: it waits for others, and is scheduled.
+# Software events of the host about this vCPU.
 if [ -e $devices/pvperf/events/host-cpu-clock ]; then
 	n=$(count -a -e pvperf/host-cpu-clock/ sleep 1)
 	awk -v n="${n:-0}" 'BEGIN { exit !(n > 0) }'
 	tap $? "host-cpu-clock runs" "${n:-nothing}"
 	n=$(count -a -e pvperf/host-context-switches/ sleep 1)
 	[ "${n:-0}" -gt 0 ]
-	tap $? "an idle vCPU is switched away from" "${n:-nothing}"
+	tap $? "the host switches away from an idle vCPU" "${n:-nothing}"
 else
 	tap_skip "host-cpu-clock runs" "not offered"
 fi

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Counters are not alike: AMD's driver gives raw event 0x003 (FLOPs) a pair of them.
- * Events that have left must not be in the way of those that come, however many
- * there were and of what kind. Nothing here knows what PMU it is.
+ * Counters differ: AMD's driver gives raw event 0x003 (FLOPs) a pair of counters. Events
+ * that have been closed must not keep counters from new ones, however many there were and
+ * of whatever kind. Nothing here depends on the PMU.
  */
 
 #include "pmu_test.h"
@@ -10,14 +10,14 @@
 
 #define COUNTERS	6
 #define PAIR		0x003
-#define WATCH_US	1100000		/* what ran on for nobody has ended by then */
+#define WATCH_US	1100000		/* by then counters without an event have stopped */
 
-/* So many plain events, and so many that need two counters. */
+/* How many plain events, and how many that need two counters. */
 struct mix {
 	int plain, pairs;
 };
 
-/* All that fit in six counters; first the few that do for most groups. */
+/* All mixes that fit in six counters; most groups try only the first few. */
 static const struct mix mixes[] = {
 	{ 6, 0 }, { 3, 0 }, { 4, 1 }, { 1, 2 }, { 0, 3 },
 	{ 1, 0 }, { 2, 0 }, { 4, 0 }, { 5, 0 }, { 0, 1 }, { 1, 1 }, { 2, 1 }, { 3, 1 },
@@ -27,7 +27,7 @@ static const struct mix mixes[] = {
 #define MIXES	((int)(sizeof(mixes) / sizeof(*mixes)))
 #define FEW	5
 
-/* Unit masks and selects that nothing else here has; first one counts cycles. */
+/* Unit masks and selects that nothing else here uses; the first counts cycles. */
 static const uint64_t before[COUNTERS] = { 0xc0, 0xc1, 0xc2, 0xc3, 0x60, 0x41 };
 static const uint64_t wanted[COUNTERS] = { 0x76, 0x40, 0x45, 0x80, 0x81, 0x64 };
 
@@ -48,7 +48,7 @@ static int mix_size(const struct mix *mix)
 	return mix->plain + mix->pairs;
 }
 
-/* The pairs first, so that the order of arrival is the harder one for the rest. */
+/* The pairs come first, which is the harder order for the others. */
 static uint64_t mix_config(const struct mix *mix, const uint64_t *plain, int umask,
 			   int i)
 {
@@ -67,7 +67,7 @@ static int raw_open(uint64_t config, uint64_t period, bool pinned, int group)
 	return event_open(&attr, 0, -1, group);
 }
 
-/* Events, each for itself, that count and leave. */
+/* Single events, each of which counts and is closed. */
 static bool come_and_go(const struct mix *mix)
 {
 	int fd[COUNTERS], i;
@@ -84,7 +84,7 @@ static bool come_and_go(const struct mix *mix)
 	return good;
 }
 
-/* One group of them; whether each of its events counted all the time. */
+/* Opens a group; returns whether each of its events counted all of the time. */
 static bool counts(const struct mix *mix, uint64_t period, bool pinned)
 {
 	struct value v[COUNTERS];
@@ -118,7 +118,7 @@ FIXTURE_SETUP(fit)
 	int fd;
 
 	if (!is_amd())
-		SKIP(return, "the CPU is none of AMD's");
+		SKIP(return, "this CPU is not AMD's");
 	fd = raw_open(PAIR | 0xff00, 0, false, -1);
 	if (fd < 0 && errno == ENOENT)
 		SKIP(return, "there is no hardware PMU, or it takes no raw events");
@@ -134,7 +134,7 @@ FIXTURE_VARIANT(fit) {
 	struct mix mix;
 	uint64_t period;
 	bool pinned;
-	int mixes;		/* how many of them to try */
+	int mixes;		/* how many to try */
 };
 
 FIXTURE_VARIANT_ADD(fit, pinned_pair) {

@@ -1,22 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What a PMU must hold when it samples: N overflows are N samples, or N less
- * what is said to be lost; periods add up to the count. Read from the ring
- * buffer, record by record. Nothing here knows what PMU it is.
+ * What any PMU must guarantee for sampling: N overflows give N samples, or N less the
+ * number that is reported as lost; the periods add up to the count. The tests read the
+ * ring buffer record by record. Nothing here depends on the PMU.
  */
 
 #include "pmu_test.h"
 #include <pthread.h>
 
 /*
- * Ten thousand overflows a second: less than what the host allows, if a real CPU is
- * ten times as fast. The run ends in mid-period, as there an overflow comes with skid.
+ * Ten thousand overflows a second, which the host allows; a real CPU is ten times as
+ * fast, hence its longer period. A run ends in the middle of a period, because on a real
+ * CPU an overflow comes with skid.
  */
 #define PERIOD		(emulated() ? 100000ull : 1000000ull)
 #define SAMPLES		200
 #define RUN		((SAMPLES * PERIOD + PERIOD / 2) / TURN_INSNS)
 
-/* perf's ring buffer, and what was found in it. */
+/* perf's ring buffer, and what the test found in it. */
 struct ring {
 	int fd;
 	size_t pages;
@@ -65,7 +66,7 @@ static int ring_open(struct ring *r, int fd, size_t pages)
 	return 0;
 }
 
-/* A record, whole, wherever the buffer wraps. */
+/* Copies a record, also one that wraps around the end of the buffer. */
 static void record_copy(struct ring *r, uint64_t at, void *to, size_t size)
 {
 	size_t total = r->pages * 4096, i;
@@ -171,7 +172,7 @@ TEST_F(sample, as_many)
 	EXPECT_GE(v.count, r->last_value);
 }
 
-/* Stopped and started in the middle of periods, it still adds up. */
+/* The periods add up even if the event is stopped and started within periods. */
 TEST_F(sample, in_pieces)
 {
 	struct perf_event_attr attr = attr_sample(PERIOD);
@@ -197,7 +198,7 @@ TEST_F(sample, in_pieces)
 	EXPECT_FALSE(r->unordered);
 }
 
-/* A buffer too small loses, and says how many. */
+/* A buffer that is too small loses samples, and the number is reported. */
 TEST_F(sample, declared_loss)
 {
 	struct perf_event_attr attr = attr_sample(PERIOD);
@@ -222,7 +223,7 @@ TEST_F(sample, declared_loss)
 	}
 }
 
-/* Two at once, of different periods: each has all of its own. */
+/* Two events with different periods at once: each has all of its samples. */
 TEST_F(sample, two)
 {
 	struct perf_event_attr attr = attr_sample(PERIOD);
@@ -246,7 +247,7 @@ TEST_F(sample, two)
 		  other.samples + other.lost_samples);
 }
 
-/* A frequency: the periods are what was counted, within 0.1 %. */
+/* With a frequency, the periods add up to the count within 0.1 %. */
 TEST_F(sample, frequency)
 {
 	struct perf_event_attr attr = attr_sample(0);
@@ -264,7 +265,7 @@ TEST_F(sample, frequency)
 	ring_take(r, false);
 	EXPECT_LT(10, r->samples);
 	EXPECT_EQ(0, r->lost + r->lost_samples);
-	/* the period that had begun at the end is not in it */
+	/* the last period had not ended */
 	EXPECT_GT(v.count / 1000 + r->last_period,
 		  llabs((long long)(v.count - r->periods))) {
 		TH_LOG("%llu samples, periods %llu, count %llu, last %llu",
@@ -276,7 +277,7 @@ TEST_F(sample, frequency)
 	EXPECT_FALSE(r->unordered);
 }
 
-/* Off, it samples no more. */
+/* A disabled event does not sample. */
 TEST_F(sample, stopped)
 {
 	struct perf_event_attr attr = attr_sample(PERIOD);
@@ -295,7 +296,7 @@ TEST_F(sample, stopped)
 	EXPECT_LT(0, samples);
 }
 
-/* The next period, by ioctl. */
+/* An ioctl changes the next period. */
 TEST_F(sample, new_period)
 {
 	struct perf_event_attr attr = attr_sample(PERIOD);
@@ -332,7 +333,7 @@ static void __attribute__((noinline)) deeper(int depth, uint64_t turns)
 	asm volatile("");	/* no tail call */
 }
 
-/* Frames of the program, in its own stack. */
+/* User frames of the program. */
 TEST_F(sample, callchain)
 {
 	struct perf_event_attr attr = attr_sample(PERIOD);
@@ -349,7 +350,7 @@ TEST_F(sample, callchain)
 	EXPECT_EQ(0, r->kernel);
 }
 
-/* Of the kernel, too, if it is asked for. */
+/* Kernel frames, too, if they are asked for. */
 TEST_F(sample, callchain_kernel)
 {
 	struct perf_event_attr attr = attr_sample(PERIOD);
@@ -370,7 +371,7 @@ TEST_F(sample, callchain_kernel)
 	EXPECT_LT(0, r->user);
 }
 
-/* REFRESH: so many overflows, and then off. */
+/* REFRESH enables the event for a number of overflows. */
 TEST_F(sample, refresh)
 {
 	struct perf_event_attr attr = attr_sample(PERIOD);
@@ -387,7 +388,7 @@ TEST_F(sample, refresh)
 		ring_take(r, false);
 		signals += r->samples - before == 1;
 	}
-	/* a refresh of one is one overflow, and then off */
+	/* a refresh of 1 gives one overflow */
 	EXPECT_EQ(10, signals);
 }
 

@@ -3,9 +3,9 @@
 #define PMU_TEST_H
 
 /*
- * What the tests of a PMU share: opening events, reading them, and a load whose
- * user instructions are known. They know nothing of pvperf: they hold for any
- * PMU, and are run on the host's too.
+ * What the tests of a PMU share: opening events, reading them, and a load with a known
+ * number of user instructions. They know nothing of pvperf: they must pass on any PMU, and
+ * also run on the host's.
  */
 
 #include "kselftest_harness.h"
@@ -34,15 +34,15 @@ static inline void load(uint64_t turns)
 }
 
 /*
- * User instructions around a load between two ioctls, both sides of each and
- * the library's wrapper: some dozens; this is above what any compiler makes.
+ * More than the user instructions between two ioctls and a load between them: the
+ * library's wrappers are some dozens, whatever the compiler.
  */
 #define AROUND		2000
 
 /*
- * In the lab's emulator counters are exact, and an instruction takes a nanosecond. On
- * a real CPU interrupts add some instructions, not the same to each counter, and a
- * nanosecond has ten.
+ * In the lab's emulator counters are exact, and an instruction takes a nanosecond. On a
+ * real CPU interrupts add some instructions, a different number to each counter, and a
+ * nanosecond has ten instructions.
  */
 static inline bool emulated(void)
 {
@@ -59,7 +59,7 @@ static inline int event_open(struct perf_event_attr *attr, pid_t pid, int cpu,
 		       PERF_FLAG_FD_CLOEXEC);
 }
 
-/* User instructions, off until enabled. */
+/* User instructions; disabled. */
 static inline struct perf_event_attr attr_user(void)
 {
 	return (struct perf_event_attr){
@@ -121,7 +121,7 @@ static inline void disable(int fd)
 	ioctl(fd, PERF_EVENT_IOC_DISABLE, 0);
 }
 
-/* @count is that of @turns of the load, and little more. */
+/* @count has @turns of the load, and little more. */
 static inline bool counted(uint64_t count, uint64_t turns)
 {
 	uint64_t own = turns * TURN_INSNS;
@@ -129,7 +129,7 @@ static inline bool counted(uint64_t count, uint64_t turns)
 	return count >= own && count - own <= AROUND + own / 100000;
 }
 
-/* Two counters of the same @turns. */
+/* Two events counted the same @turns. */
 static inline bool same(uint64_t a, uint64_t b, uint64_t turns)
 {
 	uint64_t off = a < b ? b - a : a - b;
@@ -180,7 +180,7 @@ static inline long pmu_caps(const char *name)
 	return value;
 }
 
-/* A PMU that is nobody's model: it may do more than ours, and others use its CPUs. */
+/* A real CPU's PMU may do more than the lab's, and other programs run on its CPUs. */
 static inline bool foreign_pmu(void)
 {
 	return !emulated() && pmu_caps("counters") < 0;

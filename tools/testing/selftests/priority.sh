@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# The admin's word for a VM that runs makes its host events anew, while they count:
-# the period that was under way goes on, and what was missed is not counted as there.
+# The host's admin changes the priority of a running VM, and the host opens its events
+# again while they count. The current period goes on, and the time in which they did not
+# count shows as scaling.
 . ./lib.sh
 
 need_host_command
@@ -9,14 +10,15 @@ priority=/sys/module/pvperf_host/parameters/priority
 vm=$(vm_process)
 [ -n "$vm" ] || tap_skip_all "no VM to be found at the host"
 
-# The work: 100 million instructions, and after 60 of them a command on the host.
+# The work: 100 million instructions, with a command on the host after 60 million.
 cat > /tmp/work << 'EOF'
 ./loop20m; ./loop20m; ./loop20m
 host "$1"
 ./loop20m; ./loop20m
 EOF
 
-# Of all tasks, as each has a period of its own. One begun anew would not end.
+# -a, because each task has a period of its own. A period that started again would not
+# end within the work.
 sampled() { perf record -q -a -o /tmp/a -c 85000000 -e instructions:u sh /tmp/work "$1" 2> /dev/null; }
 counted() {
 	perf stat -x, -e instructions:u sh /tmp/work "$1" 2>&1 | stat_share
@@ -24,16 +26,16 @@ counted() {
 
 sampled true
 [ "$(samples /tmp/a)" -eq 1 ]
-tap $? "one period and a bit" "$(samples /tmp/a) samples"
+tap $? "one sample in a bit more than one period" "$(samples /tmp/a) samples"
 before=$(counted true)
 for word in pinned flexible; do
 	sampled "echo $vm=$word > $priority"
 	tap $? "$word: written"
 	[ "$(samples /tmp/a)" -eq 1 ]
-	tap $? "$word: the period went on" "$(samples /tmp/a) samples"
+	tap $? "$word: the period goes on" "$(samples /tmp/a) samples"
 	after=$(counted "echo $vm=$word > $priority")
 	within "${after%% *}" "${before%% *}" 2
-	tap $? "$word: scaled the count is right, within 2 permille" "$after, want $before"
+	tap $? "$word: the scaled count is right, within 2 permille" "$after, want $before"
 done
 host "echo $vm=flexible > $priority"
 tap_end

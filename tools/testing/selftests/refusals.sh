@@ -1,13 +1,14 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# What a user of the guest can be refused: the program fails, and the guest's log has
-# one line that names the reason and the way out.
+# When the guest's module refuses an event, the program fails, and the guest's log has
+# one line with the reason and the way out.
 . ./lib.sh
 
 need_host_command
 need_count
 
-# refused NAME REASON WAY-OUT COMMAND...: it fails, or says so in its table
+# refused NAME REASON WAY-OUT COMMAND...: it fails or prints <not supported>, and the log
+# has REASON and WAY-OUT
 refused() {
 	name=$1 reason=$2 way_out=$3
 	shift 3
@@ -21,18 +22,18 @@ refused() {
 	tap $? "$name is refused: $reason; $way_out" "$(tail -n 2 /tmp/log) $(tail -n 1 /tmp/out)"
 }
 
-# As often as it is tried.
+# silent COMMAND...: the same refusal again, which is not logged
 silent() {
 	dmesg -c > /dev/null
 	"$@" > /dev/null 2>&1
 	n=$(dmesg | grep -c 'pvperf_guest: ')
 	[ "$n" -eq 0 ]
-	tap $? "and is not logged again within a minute" "$n lines"
+	tap $? "a second refusal within a minute is not logged" "$n lines"
 }
 
-# A minute begins anew with the module: tests before this one were refused, too.
+# Loading the module again resets the minute: tests before this one were refused, too.
 rmmod pvperf_guest && insmod /lab/pvperf_guest.ko
-tap $? "the module is loaded afresh"
+tap $? "the module is loaded again"
 
 seven=cycles,instructions,branches,branch-misses,cache-references,cache-misses,rc0
 refused ":p" 'comes some instructions late' 'leave :p out' perf stat -e cycles:p true
@@ -47,18 +48,18 @@ perf stat -x, -o /tmp/a -e "{$seven}:W" ./loop100m
 ! grep -q '<not' /tmp/a
 tap $? "a weak group of seven counts" "$(grep '<' /tmp/a | tr '\n' ' ')"
 
-# What a default perf record asks for and does without is no refusal.
+# A plain perf record first asks for a precise event, and is content without: no refusal.
 dmesg -c > /dev/null
 perf record -q -o /tmp/data true > /dev/null 2>&1
 n=$(dmesg | grep -c 'refused')
 [ "$n" -eq 0 ]
-tap $? "perf record without options is not told anything" "$(dmesg | grep refused)"
+tap $? "a plain perf record logs no refusal" "$(dmesg | grep refused)"
 
 host 'rmmod pvperf_host; insmod /lab/pvperf_host.ko raw=0'
 perf stat -o /dev/null -e cycles sleep 2
 refused "a raw event" 'allows no raw events' 'with raw=1' perf stat -e r5300c0 true
 
-# load: of the guest's module, which says why not
+# load_guest: a function, as refused() wants one command
 load_guest() {
 	insmod /lab/pvperf_guest.ko
 }
@@ -68,5 +69,5 @@ refused "the module without a host side" 'not loading: no pvperf at the host' \
 	'have it load pvperf_host' load_guest
 host 'insmod /lab/pvperf_host.ko'
 insmod /lab/pvperf_guest.ko
-tap $? "the module loads once there is one"
+tap $? "the module loads once there is a host side"
 tap_end

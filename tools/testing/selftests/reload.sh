@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# Either module goes and comes back, twenty times, with perf running. It counts
-# again afterwards, and at the end the host has nothing left: by our own word,
-# and by what the kernel knows of perf_events and of pinned pages.
+# Each module is unloaded and loaded twenty times while perf runs. perf counts again
+# afterwards. At the end the host holds nothing: neither by pvperf_host's own totals nor
+# by the kernel's numbers of perf_events and of pinned pages.
 . ./lib.sh
 
 need_host_command
@@ -10,9 +10,8 @@ need_host_command
 want=100000004
 times=${RELOADS:-20}
 
-# held: the host's perf_events, and the pages that it pins for anyone. The sum
-# over all slabs is exact once no CPU keeps one to itself (shrink), as are the pins
-# when each has told its own (stat_refresh).
+# held: how many perf_events and pinned pages the host has. shrink takes the slabs back
+# that CPUs keep, and stat_refresh folds the counters of all CPUs; then both are exact.
 held() {
 	# shellcheck disable=SC2016 # for the host's shell
 	host 'echo 1 > /sys/kernel/slab/perf_event/shrink
@@ -22,7 +21,7 @@ held() {
 			END { print n }" /proc/vmstat' | tr '\n' ' '
 }
 
-# held_is WANT: within a few seconds, as memory is freed by RCU
+# held_is WANT: waits some seconds for it, as memory is freed by RCU
 held_is() {
 	for i in 1 2 3 4 5 6 7 8; do
 		[ "$(held)" != "$1" ] || return 0
@@ -31,7 +30,7 @@ held_is() {
 	return 1
 }
 
-# Only what is needed, and without a guest's events: what there is to go back to.
+# What the host holds without any event of a guest.
 rmmod pvperf_guest
 sleep 1
 none=$(held)
@@ -39,9 +38,9 @@ insmod /lab/pvperf_guest.ko
 perf stat -o /tmp/stat -e cycles,instructions ./loop5m
 some=$(held)
 [ "${some% * }" -gt "${none% * }" ] && [ "${some#* }" != "${none#* }" ]
-tap $? "the host's perf_events and pinned pages are seen" "$none, then $some"
+tap $? "the guest's events show in the host's numbers" "$none, then $some"
 
-# The guest's: perf's events hold it, so it goes between two of them.
+# The guest's module: perf's events hold it, so it can go between two programs only.
 i=0 bad=0
 while [ $i -lt "$times" ]; do
 	perf stat -o /tmp/stat -e cycles,instructions ./loop5m || bad=1
@@ -55,39 +54,40 @@ while [ $i -lt "$times" ]; do
 	insmod /lab/pvperf_guest.ko || bad=1
 	i=$((i + 1))
 done
-tap $bad "the guest's module came and went $times times"
+tap $bad "the guest's module is unloaded and loaded $times times"
 n=$(count -e instructions:u ./loop100m)
 within "${n:-0}" $want 0.01
-tap $? "and it counts" "${n:-nothing}"
+tap $? "the guest counts afterwards" "${n:-nothing}"
 
-# The host's: no one can hold it; the guest recovers by itself. The load opens,
-# counts, reads, closes; mostly it sleeps, as emulated busy time is real time.
+# The host's module: nothing can hold it, and the guest recovers by itself. The load
+# opens, counts, reads, and closes; mostly it sleeps, as busy time takes real time in an
+# emulator.
 (while :; do perf stat -a -o /tmp/stat -e cycles,instructions sleep 0.7; done) &
 load=$!
 host "i=0; while [ \$i -lt $times ]; do rmmod pvperf_host || exit 1; sleep 0.05;
 	insmod /lab/pvperf_host.ko || exit 1; sleep 0.15; i=\$((i + 1)); done"
-tap $? "the host's module went and came $times times under perf stat -a"
+tap $? "the host's module is unloaded and loaded $times times under perf stat -a"
 kill $load
 wait $load 2> /dev/null
 sleep 1
 n=$(count -e instructions:u ./loop100m)
 within "${n:-0}" $want 0.01
-tap $? "and the guest counts by itself" "${n:-nothing}"
+tap $? "the guest recovers by itself" "${n:-nothing}"
 
-# While it is away a count is not a number that looks right.
+# A count over a time without the host's module must not look complete.
 perf stat -x, -o /tmp/stat -e instructions:u sh -c \
 	'./loop100m; host rmmod pvperf_host; ./loop100m; host insmod /lab/pvperf_host.ko; ./loop100m'
 stat_share /tmp/stat | awk '/not counted/ || ($1 > 0 && $2 < 100) { told = 1 } END { exit !told }'
 tap $? "a count with a gap is scaled, or not counted" "$(tr '\n' ' ' < /tmp/stat)"
 
 rmmod pvperf_guest
-tap $? "unload in the guest"
+tap $? "the guest's module is unloaded"
 [ "$(host_total events)$(host_total pages)" = 00 ]
-tap $? "nothing is left at the host" "$(host "head -4 $totals" | tr '\n' ' ')"
+tap $? "the host has no events and no pages" "$(host "head -4 $totals" | tr '\n' ' ')"
 held_is "$none"
-tap $? "nor does its kernel hold more perf_events or pins than before" "$none, now $(held)"
+tap $? "its kernel has no more perf_events or pins than before" "$none, now $(held)"
 host 'rmmod pvperf_host && insmod /lab/pvperf_host.ko'
-tap $? "the host's module goes and comes once more"
+tap $? "the host's module is unloaded and loaded once more"
 insmod /lab/pvperf_guest.ko
-tap $? "and so does the guest's"
+tap $? "the guest's module is loaded again"
 tap_end

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# In the host: a guest that restarts while perf counts in it. Whoever runs in
-# its memory next is neither written to nor sent an NMI.
+# In the host: a guest restarts while perf counts in it. The host must not write to the
+# memory of what runs there next, nor send it an NMI.
 . ./lib.sh
 
 need_guest_command
@@ -18,7 +18,7 @@ trace_end() {
 	cp $tracing/trace /tmp/trace
 }
 
-# By its own word: the reboot notifier closes all before the kernel goes.
+# A reboot: the reboot notifier closes all events before the kernel ends.
 trace_begin
 guest 'perf stat -a -o /dev/null -e cycles,instructions sleep 1000 &
 	perf record -q -a -o /dev/null -e cycles -F 999 sleep 1000 &
@@ -29,24 +29,24 @@ open=$(sed -n 's/^events //p' /tmp/out)
 [ "${open:-0}" -ge 3 ]
 tap $? "three events were open" "${open:-nothing}"
 grep -q 'pvperf_call: .* op=reset .*result=0' /tmp/trace
-tap $? "the guest called RESET"
+tap $? "the guest calls RESET"
 closed=$(grep -o 'pvperf_teardown: .*why=closed' /tmp/trace | sed 's/.*events=//; s/ .*//' |
 	awk '{ n += $1 } END { print n + 0 }')
 [ "$closed" -ge 1 ]
-tap $? "all was closed by it" "$closed"
+tap $? "RESET closes all events" "$closed"
 ! grep 'pvperf_teardown: ' /tmp/trace | grep -v 'why=closed' | grep -qv 'events=0 '
-tap $? "nothing was left for the end of the VM" \
+tap $? "the VM's end finds no event" \
 	"$(grep 'pvperf_teardown: ' /tmp/trace | tail -n 1)"
 host_is_empty
 
-# Without a word: a reset, as by a button.
+# A reset, as by a button: the guest does not tell the host.
 trace_begin
 rm -f /run/guest.boots
 guest -q '-action reboot=reset' 'case $LAB_BOOT in
 1)	perf stat -a -o /dev/null -e cycles,instructions sleep 1000 &
 	perf record -q -a -o /dev/null -e cycles -F 999 sleep 1000 &
 	sleep 1; host mon system_reset; sleep 1000;;
-2)	sleep 3	# what the module tried at its load is closed then
+2)	sleep 3	# until the events that the module tried at its load are closed
 	host head -n 4 '$totals'
 	perf stat -x, -e instructions:u /t/loop100m 2>&1;;
 *)	host mon quit; sleep 1000;;
@@ -55,8 +55,8 @@ trace_end
 grep -q '^100000[0-9]*,' /tmp/out
 tap $? "a guest that was reset counts again" "$(tr '\n' ' ' < /tmp/out)"
 grep -q '^events 0' /tmp/out
-tap $? "of what it had, the host has nothing" "$(tr '\n' ' ' < /tmp/out)"
+tap $? "the host has none of its old events" "$(tr '\n' ' ' < /tmp/out)"
 grep 'pvperf_teardown: ' /tmp/trace | grep 'why=reset or end' | grep -q 'events=[1-9]'
-tap $? "the host closed it" "$(grep 'pvperf_teardown: ' /tmp/trace | head -n 1)"
+tap $? "the host closed them" "$(grep 'pvperf_teardown: ' /tmp/trace | head -n 1)"
 host_is_empty
 tap_end

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# A count that has left its counter leaves it running at the host, for the next one
-# that wants it. What others did meanwhile is nobody's; and it ends.
+# When an event leaves its counter, the counter runs on at the host for the next event
+# that wants it. What it counts meanwhile belongs to no event, and it stops after a while.
 . ./lib.sh
 
 need_host_command
@@ -12,7 +12,7 @@ all6=cycles,instructions,branches,branch-misses,cache-references,cache-misses
 
 need_count
 
-# value FILE EVENT: the count, if it was there all the time
+# value FILE EVENT: the count, if it was counted all of the time
 value() { grep -F ",$2," "$1" | stat_share | sed -n 's/ 100\.00$//p'; }
 
 exact_in() { # NAME FILE
@@ -27,31 +27,31 @@ before=$(host_total calls)
 perf stat -x, -o /tmp/a -e $u6 ./loop20m
 made=$(($(host_total calls) - before))
 kill $spinner
-exact_in "beside a task that nobody counts" /tmp/a
+exact_in "beside a task that is not counted" /tmp/a
 [ $made -gt 8 ]
-tap $? "which took its turns" "$made calls"
+tap $? "that task ran, too" "$made calls"
 
 perf stat -x, -o /tmp/b -e $u6 ./loop20m &
 perf stat -x, -o /tmp/a -e $u6 ./loop20m
 wait
-exact_in "beside one that counts the same" /tmp/a
-exact_in "and that one, too" /tmp/b
+exact_in "beside a program that counts the same events" /tmp/a
+exact_in "that program, too" /tmp/b
 
 perf stat -x, -o /tmp/b -e $all6 ./loop20m &
 perf stat -x, -o /tmp/a -e $u6 ./loop20m
 wait
-exact_in "beside one that counts something else" /tmp/a
+exact_in "beside a program that counts other events" /tmp/a
 n=$(value /tmp/b instructions)
 [ "${n:-0}" -ge $want ] && [ "$n" = "$(value /tmp/b cycles)" ]
-tap $? "and that one, too" "$(tail -n +3 /tmp/b | tr '\n' ' ')"
+tap $? "that program, too" "$(tail -n +3 /tmp/b | tr '\n' ' ')"
 
-# What runs on is not to take the counters that the host has left.
-# The guest hears of it with a READ: until then some milliseconds are lost, to each.
+# Counters that run on must not take those that the host's own perf leaves. The guest
+# learns of the loss by a READ, so each program loses some milliseconds.
 host "perf stat -a -o /dev/null -e instructions:D,instructions:D,instructions:D sleep 4 > /dev/null 2>&1 &"
 sleep 2
 first=instructions:u,cycles:u,branches:u
 second=cache-references:u,cache-misses:u,branch-misses:u
-# least_share FILE: of the event that had the least
+# least_share FILE: the smallest share of the time of any event
 least_share() { stat_share "$1" | awk '{ print $NF }' | sort -n | head -n 1; }
 perf stat -x, -o /tmp/b -e $second ./loop100m &
 perf stat -x, -o /tmp/a -e $first ./loop100m
@@ -59,7 +59,7 @@ wait
 for file in /tmp/a /tmp/b; do
 	n=$(least_share $file)
 	[ "${n%.*}" -ge 90 ]
-	tap $? "three of the host's counters are enough for three at a time" "$n %"
+	tap $? "three counters are enough for three events at a time" "$n %"
 done
 sleep 3
 
@@ -72,6 +72,6 @@ tap $? "a counter runs on" "$n"
 sleep 3
 n=$(counting)
 [ "$n" -eq 0 ]
-tap $? "not for ever" "$n"
+tap $? "it stops when no event wants it" "$n"
 wait
 tap_end

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# The guest goes to sleep, as far as a machine without a clock that could wake
-# it can: all notifiers are called, tasks are frozen for two seconds.
+# The guest suspends, as far as a machine can that has no clock to wake it: all notifiers
+# are called, and tasks are frozen for two seconds.
 . ./lib.sh
 
 need_host_command
@@ -18,20 +18,20 @@ host "rm -f /tmp/held; (for i in 1 2 3 4 5 6 7 8; do
 echo 2 > /sys/module/suspend/parameters/pm_test_delay
 echo freezer > /sys/power/pm_test
 if echo freeze > /sys/power/state; then slept=0; else slept=1; fi
-tap $slept "the guest slept, and woke"
+tap $slept "the guest suspends and resumes"
 echo none > /sys/power/pm_test
 [ "$(host sort -u /tmp/held | grep -cx '0 0 ')" = 1 ]
-tap $? "the host had nothing of it meanwhile" \
+tap $? "the host has nothing of it meanwhile" \
 	"before: $before; $(host sort -u /tmp/held | tr '\n' ';')"
 sleep 1
-# what idles is closed meanwhile, and is no longer there
+# Idle events were closed meanwhile, and are not opened again.
 after=$(held)
 [ "${after% * }" -ge 1 ] && [ "${after#* }" = "${before#* }" ]
-tap $? "and has it again" "$before, $after"
+tap $? "the host has its events and pages again" "$before, $after"
 n=$(count -e instructions:u ./loop100m)
 within "${n:-0}" $want 0.01
 tap $? "it counts again" "${n:-nothing}"
 wait
 stat_share /tmp/stat | awk '{ n = $1; share = $NF } END { exit !(n + 0 > 0 && share < 80) }'
-tap $? "a count over the sleep says that it is scaled" "$(tr '\n' ' ' < /tmp/stat)"
+tap $? "a count across the suspend is scaled" "$(tr '\n' ' ' < /tmp/stat)"
 tap_end

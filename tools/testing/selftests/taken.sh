@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# Who else takes counters on a host, while the guest counts: its NMI watchdog, a big
-# group of its perf, the end of a CPU. What perf says is right, or scaled and right.
+# What else takes a host's counters while the guest counts: the NMI watchdog, a large
+# group of the host's perf, a CPU that goes offline. perf's number in the guest is right
+# after scaling.
 . ./lib.sh
 
 need_host_command
@@ -11,7 +12,8 @@ counters=$(counters)
 [ "${counters:-0}" -eq 6 ] || tap_skip_all "not six counters but ${counters:-none}"
 thread=$(vcpu_thread)
 
-# during COMMAND...: counts, and 200 million instructions in has it done on the host
+# during COMMAND...: count six events, and run COMMAND on the host after 200 million
+# instructions
 during() {
 	cat > /tmp/work <<- EOF
 		./loop100m; ./loop100m; host "$*" > /dev/null 2>&1
@@ -20,7 +22,8 @@ during() {
 	perf stat -x, -e $events sh /tmp/work 2>&1 | stat_share > /tmp/numbers
 }
 
-# right NAME LOW HIGH: six numbers within 2 %; the share of time in a range
+# right NAME LOW HIGH: six counts within 2 %, each with a share of the time from LOW to
+# HIGH
 right() {
 	awk -v low="$2" -v high="$3" -v want="$want" '
 		{ d = $1 - want; if (d < 0) d = -d; n++
@@ -32,7 +35,7 @@ right() {
 during true
 want=$(sed -n '1s/ .*//p' /tmp/numbers)
 within "${want:-0}" $six 50
-tap $? "nobody else" "$want"
+tap $? "no other user" "$want"
 
 watchdog=/proc/sys/kernel/nmi_watchdog
 during "echo 1 > $watchdog"
@@ -40,19 +43,19 @@ if [ "$(host cat $watchdog)" = 1 ]; then
 	right "the NMI watchdog comes" 60 99.9
 	host "echo 0 > $watchdog"
 else
-	tap_skip "the NMI watchdog comes" "the host has none that can be switched on"
+	tap_skip "the NMI watchdog comes" "the host has no watchdog that can be switched on"
 fi
 
 taker_start '{instructions:D,instructions,instructions,instructions,instructions}'
 during "echo enable > /run/taker; usleep 10000"
 right "a group of five comes" 20 80
 during "echo disable > /run/taker; usleep 10000"
-right "and goes" 30 99
+right "the group goes" 30 99
 taker_end
 
 host "taskset -p 2 $thread > /dev/null"
 during "echo 0 > /sys/devices/system/cpu/cpu1/online"
-right "the CPU that it ran on goes" 100 100
+right "the CPU that the vCPU runs on goes" 100 100
 during "echo 1 > /sys/devices/system/cpu/cpu1/online; taskset -p 2 $thread"
-right "and comes, and it is moved there" 100 100
+right "the CPU comes back, and the vCPU moves there" 100 100
 tap_end

@@ -13,13 +13,13 @@
 #define PTE_LARGE	(1ull << 7)
 
 /*
- * The guest's code. It is copied to GPA_CODE, and so must not care where it is.
- * %gs:N are the fields of struct tiny_cpu. HLT would not end KVM_RUN where KVM
- * has the local APICs.
+ * The guest's code. It is copied to GPA_CODE, so it must be position independent. %gs:N
+ * are the fields of struct tiny_cpu. The code ends by OUT, because HLT does not end
+ * KVM_RUN where KVM has the local APICs.
  */
 #define END	"	out %al, $0x10\n"
 
-/* Between the two RDTSC is nothing that could make the guest exit but @insn. */
+/* Only @insn, between the two RDTSC, can make the guest exit. */
 #define TIMED(name, insn) \
 "tiny_code_timed_" name ":\n" \
 "	mov %rcx, %r8\n" \
@@ -74,7 +74,7 @@ TIMED("vmmcall", "vmmcall")
 TIMED("cpuid", "cpuid")
 TIMED("out", "out %al, $0x11")
 TIMED("nop", "nop")
-/* Without PAUSE Bochs looks at no interrupt: each RDTSC brings its clock up to date. */
+/* PAUSE: without it Bochs takes no interrupt, as each RDTSC updates its clock. */
 "tiny_code_clock:\n"
 "	mov %gs:48, %r8\n"
 "1:	rdtsc\n"
@@ -82,7 +82,7 @@ TIMED("nop", "nop")
 "	cmp %r8, %gs:40\n"
 "	jb 1b\n"
 END
-/* rdi: where to in CPL 3, r8: the stack there; ends with int $0x80 */
+/* rdi: address to run at CPL 3, r8: stack there; int $0x80 ends it */
 "tiny_code_enter_user:\n"
 "	pushq $0x23\n"
 "	pushq %r8\n"
@@ -115,7 +115,7 @@ END
 "1:	pop %rbx\n"
 "	pop %rax\n"
 "	iretq\n"
-/* The registers are those of tiny_code_clock, which needs none for long. */
+/* Uses registers that tiny_code_clock does not keep values in. */
 "tiny_code_nmi_timed:\n"
 "	mov %eax, %r11d\n"
 "	rdtsc\n"
@@ -162,7 +162,7 @@ static bool cpu_is_amd(void)
 {
 	unsigned int eax, ebx, ecx, edx;
 
-	/* Hygon's are AMD's in this; the others that run KVM have VMCALL. */
+	/* Hygon's CPUs have VMMCALL as AMD's; all others that run KVM have VMCALL. */
 	__cpuid(0, eax, ebx, ecx, edx);
 	return !memcmp(&ebx, "Auth", 4) || !memcmp(&ebx, "Hygo", 4);
 }
@@ -197,7 +197,7 @@ void tiny_memory_fill(struct tiny_vm *vm)
 	put64(vm, GPA_PDPT, GPA_PD | table);
 	put64(vm, GPA_PD, table | PTE_D | PTE_LARGE);
 
-	/* flat, accessed; long mode looks at little of it */
+	/* flat, accessed; long mode ignores most of it */
 	put64(vm, GPA_GDT + SEL_CODE, 0x00af9b000000ffffull);
 	put64(vm, GPA_GDT + SEL_DATA, 0x00cf93000000ffffull);
 	put64(vm, GPA_GDT + (SEL_CODE_USER & ~7), 0x00affb000000ffffull);

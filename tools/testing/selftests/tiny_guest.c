@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* A guest without a kernel, see tiny_guest.h: its VM, its vCPUs, what they run. */
+/* A guest without a kernel, see tiny_guest.h: its VM and its vCPUs. */
 #include "tiny_private.h"
 
 #include <errno.h>
@@ -88,7 +88,7 @@ static void kicked(int unused)
 
 void tiny_vcpu_kick(struct tiny_vcpu *v)
 {
-	/* without SA_RESTART: what is under way ends with EINTR */
+	/* without SA_RESTART, so that KVM_RUN ends with EINTR */
 	const struct sigaction action = { .sa_handler = kicked };
 
 	sigaction(SIGUSR1, &action, NULL);
@@ -242,7 +242,7 @@ static int vm_create(struct tiny_vm *vm, int vcpus, bool apics)
 	vm->fd = ioctl(vm->kvm, KVM_CREATE_VM, 0l);
 	if (vm->fd < 0)
 		goto fail;
-	/* Intel's wants it before the vCPUs; elsewhere it does nothing. */
+	/* KVM on Intel wants this before the vCPUs; on AMD it does nothing. */
 	ioctl(vm->fd, KVM_SET_TSS_ADDR, 0xfffbd000l);
 	if (apics && ioctl(vm->fd, KVM_CREATE_IRQCHIP, 0l))
 		goto fail;

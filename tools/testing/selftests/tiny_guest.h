@@ -3,13 +3,13 @@
 #define TINY_GUEST_H
 
 /*
- * A guest without a kernel: a few vCPUs, some memory, a few stubs of code,
- * driven register by register through /dev/kvm. It is what a test needs to make
- * each call of the ABI exactly as it likes, badly too.
+ * A guest without a kernel: a few vCPUs, some memory, a few stubs of code, driven register
+ * by register through /dev/kvm. With it a test can make any call of the ABI, also a bad
+ * one.
  *
  * The vCPUs run in 64-bit mode at CPL 0, identity-mapped, without interrupts,
- * and with an NMI handler that counts. Each has a thread of its own, which
- * makes all its KVM_RUNs unless a test says otherwise.
+ * and with an NMI handler that counts. Each has a thread of its own, which makes all its
+ * KVM_RUNs unless a test makes them itself.
  */
 
 #include <linux/kvm.h>
@@ -32,14 +32,14 @@
 
 #define TINY_DATA_SIZE	(TINY_MEM - TINY_DATA)
 
-/* What a run gives that did not end as it should. */
+/* The result of a run that ended in an unexpected way. */
 #define TINY_BROKEN	INT64_MIN
 
-/* What the guest's code and the test share, for each vCPU. */
+/* What the guest's code and the test share; one for each vCPU. */
 struct tiny_cpu {
 	uint64_t nmis;		/* that the handler saw */
 	uint64_t take;		/* address of an event; the handler takes its */
-	uint64_t taken;		/* overflows, and adds them here */
+	uint64_t taken;		/* overflows, which are added here */
 	uint64_t stop;		/* ends TINY_CODE_WAIT */
 	uint64_t started;	/* set by TINY_CODE_WAIT and _HALT */
 	uint64_t log;		/* address of the next delay, see TINY_CODE_CLOCK */
@@ -48,9 +48,9 @@ struct tiny_cpu {
 
 /* One instruction, and how long it took: TINY_CODE_TIMED_*. */
 struct tiny_timed {
-	uint64_t rax;		/* these go in; rax comes back */
+	uint64_t rax;		/* values before it; rax is also the result */
 	uint64_t rbx, rcx, rdx, rsi;
-	uint64_t ticks;		/* of the TSC, with those of a few instructions */
+	uint64_t ticks;		/* of the TSC, including a few instructions around it */
 };
 
 enum tiny_code {
@@ -61,14 +61,14 @@ enum tiny_code {
 	TINY_CODE_SPIN_USER,	/* the same, at CPL 3 */
 	TINY_CODE_WAIT,		/* until tiny_cpu.stop */
 	TINY_CODE_HALT,		/* HLT, until something comes */
-	/* rdi: address of rcx struct tiny_timed, of which each is done once */
+	/* rdi: address of rcx struct tiny_timed, each of which is run once */
 	TINY_CODE_TIMED_CALL,
 	TINY_CODE_TIMED_CPUID,
 	TINY_CODE_TIMED_OUT,	/* to TINY_PORT, and so to this program */
-	TINY_CODE_TIMED_NOP,	/* what timing takes itself */
+	TINY_CODE_TIMED_NOP,	/* what timing itself takes */
 	/*
-	 * Reads the TSC all the time, until the log is full: the timed NMI handler
-	 * puts there how long ago that was, 32 bits each.
+	 * Reads the TSC all the time, until the log is full. The timed NMI handler logs
+	 * how long ago the last reading was, in 32 bits.
 	 */
 	TINY_CODE_CLOCK,
 };
@@ -77,7 +77,7 @@ enum tiny_code {
 
 /* Instructions in one turn of TINY_CODE_SPIN. */
 #define TINY_SPIN_INSNS	2
-/* At most so many more are run around it, and around a call. */
+/* At most so many more instructions run around the loop, or around a call. */
 #define TINY_AROUND	16
 
 struct tiny_vm;
@@ -92,7 +92,7 @@ struct tiny_vcpu {
 	pthread_t thread;
 	sem_t go, done;
 	bool quit;
-	volatile bool give_up;	/* what runs ends at the next kick */
+	volatile bool give_up;	/* the next kick ends what runs */
 	struct kvm_regs regs;
 	int64_t result;
 };
@@ -107,9 +107,9 @@ struct tiny_vm {
 
 /* 0 or -errno; after an error there is nothing to destroy. */
 int tiny_vm_create(struct tiny_vm *vm, int vcpus);
-/* One vCPU, and KVM has its APIC: it is KVM where a HLT waits. */
+/* One vCPU, with its APIC in KVM: there a HLT waits in KVM. */
 int tiny_vm_create_apics(struct tiny_vm *vm);
-/* From now on its NMIs only find out how late they are. */
+/* Install the NMI handler that logs how late each NMI is. */
 void tiny_vm_time_nmis(struct tiny_vm *vm);
 /* Closes everything; no vCPU may be running. */
 void tiny_vm_destroy(struct tiny_vm *vm);
@@ -120,38 +120,38 @@ static inline void *tiny_ptr(struct tiny_vm *vm, uint64_t gpa)
 }
 
 /*
- * Runs a stub until its end; regs goes in and comes back. By the vCPU's thread,
- * with start and wait apart or in one; or by the caller's own.
+ * Run a stub to its end, with @regs before and after it: in the vCPU's thread, by start
+ * and wait or by exec; or in the caller's thread, by exec_here.
  */
 void tiny_vcpu_start(struct tiny_vcpu *v, enum tiny_code code,
 		     const struct kvm_regs *regs);
 int64_t tiny_vcpu_wait(struct tiny_vcpu *v, struct kvm_regs *regs);
-/* It has ended, so that the wait will be none. */
+/* The stub has ended, so tiny_vcpu_wait() returns at once. */
 bool tiny_vcpu_ended(struct tiny_vcpu *v);
-/* Out of the guest, or out of its sleep in the kernel, and in again. */
+/* Makes the thread leave KVM_RUN, also out of a HLT, and enter it again. */
 void tiny_vcpu_kick(struct tiny_vcpu *v);
 int64_t tiny_vcpu_exec(struct tiny_vcpu *v, enum tiny_code code,
 		       struct kvm_regs *regs);
 int64_t tiny_vcpu_exec_here(struct tiny_vcpu *v, enum tiny_code code,
 			    struct kvm_regs *regs);
 
-/* KVM_PERF_OP; what is in RAX afterwards, as a signed number. */
+/* KVM_PERF_OP; returns RAX as a signed number. */
 int64_t tiny_call(struct tiny_vcpu *v, uint32_t op, uint32_t a, uint32_t b,
 		  uint32_t c);
 int64_t tiny_call_user(struct tiny_vcpu *v, uint32_t op, uint32_t a, uint32_t b,
 		       uint32_t c);
-/* The same with an address as its first argument. */
+/* The same with an address as the first argument. */
 int64_t tiny_call_gpa(struct tiny_vcpu *v, uint32_t op, uint64_t gpa, uint32_t c);
 int64_t tiny_spin(struct tiny_vcpu *v, uint64_t turns);
 int64_t tiny_spin_user(struct tiny_vcpu *v, uint64_t turns);
 int64_t tiny_cpuid(struct tiny_vcpu *v, uint32_t leaf, uint32_t out[4]);
 
-/* The modes a vCPU can be put in; reset is what a machine's reset leaves. */
+/* Put a vCPU in a mode; reset is the state after a machine's reset. */
 void tiny_vcpu_mode64(struct tiny_vcpu *v);
 void tiny_vcpu_mode32(struct tiny_vcpu *v);
 void tiny_vcpu_reset(struct tiny_vcpu *v);
 
-/* What the host module has in hand, of all VMs. */
+/* What the host module has for all VMs. */
 struct tiny_totals {
 	long vms, vcpus, events, pages;
 };

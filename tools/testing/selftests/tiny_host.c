@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What the host module says of itself, and its parameters. */
+/* The totals and the parameters of the host module. */
 #include "tiny_guest.h"
 
 #include <errno.h>

@@ -3,8 +3,8 @@
 #define TINY_PRIVATE_H
 
 /*
- * What the tiny guest's own files know of its memory: below TINY_DATA are page
- * tables, descriptors, the code, stacks and struct tiny_cpu.
+ * The tiny guest's memory, for its own files: below TINY_DATA are page tables,
+ * descriptors, the code, stacks and struct tiny_cpu.
  */
 #include "tiny_guest.h"
 
@@ -19,18 +19,18 @@
 #define GPA_STACK(i)	(0x9400 + (i) * 0x400)	/* tops; they grow down */
 #define GPA_STACK_USER(i) (0xb400 + (i) * 0x400)
 
-/* Selectors; the values iretq below takes too. */
+/* Selectors, also for iretq in tiny_code.c. */
 #define SEL_CODE	0x08
 #define SEL_DATA	0x10
 #define SEL_CODE_USER	0x1b
 #define SEL_DATA_USER	0x23
 #define SEL_TSS		0x28
 
-#define PORT_END	0x10	/* an OUT to it ends what runs */
+#define PORT_END	0x10	/* an OUT to it ends a stub */
 
-/* Fills all that, in a VM's memory. */
+/* Fills a VM's memory below TINY_DATA. */
 void tiny_memory_fill(struct tiny_vm *vm);
-/* v->regs: @regs, but about to run @code. */
+/* Sets v->regs to @regs, with RIP at @code. */
 void tiny_regs_prepare(struct tiny_vcpu *v, enum tiny_code code,
 		       const struct kvm_regs *regs);
 

@@ -3,8 +3,8 @@
 #define TINY_TEST_H
 
 /*
- * What the tests on the tiny guest share: where they put things in its memory,
- * and the shortest ways to make, use and look at an event.
+ * What the tests with the tiny guest share: addresses in its memory, and short functions
+ * to open, use and check an event.
  */
 
 #include "kselftest_harness.h"
@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* One page each, so that nothing is next to anything by chance. */
+/* Each on a page of its own, so that no two are neighbours by chance. */
 #define AT_PARAM	(TINY_DATA + 0 * TINY_PAGE)
 #define AT_ATTR		(TINY_DATA + 1 * TINY_PAGE)
 #define AT_BATCH	(TINY_DATA + 2 * TINY_PAGE)
@@ -22,7 +22,7 @@
 
 #define COUNT_INSTRUCTIONS	1	/* PERF_COUNT_HW_INSTRUCTIONS */
 
-/* What the guest's memory is filled with where nobody should write. */
+/* Fills the guest's memory where the host must not write. */
 #define CANARY		0x5a
 
 static void __attribute__((constructor)) need_kvm(void)
@@ -49,14 +49,14 @@ static inline struct guest_perf_op *batch_at(struct tiny_vm *vm)
 }
 
 /*
- * What the tests measure: instructions, or, in a host that has no hardware PMU
- * (or if $TINY_CLOCK says to do as if), its clock for the vCPU's thread. That is
- * no less an event of the host, which counts, overflows and ends; but it counts
- * what the host does for the vCPU, too, so relations are weaker with it.
+ * True: the tests measure the CPU clock of the vCPU's thread, because the host has no
+ * hardware PMU, or because $TINY_CLOCK is set. False: they measure instructions. The clock
+ * is an event that counts, overflows and ends as well, but it also counts what the host
+ * does for the vCPU, so the tests demand less of it.
  */
 static bool by_clock;
 
-/* For a test that says nothing with the clock. */
+/* For a test that proves nothing with the clock. */
 #define NEED_PMU()	\
 	do { if (by_clock) SKIP(return, "the host has no hardware PMU"); } while (0)
 
@@ -108,7 +108,7 @@ static inline int64_t id_call(struct tiny_vcpu *v, uint32_t op, int32_t id)
 	return tiny_call(v, op, id, 0, 0);
 }
 
-/* The least that is measured in @turns of the loop: a CPU may do 16 in a ns. */
+/* The smallest count of @turns of the loop: a CPU may execute 16 instructions in a ns. */
 static inline uint64_t measured_least(uint64_t turns)
 {
 	return turns * TINY_SPIN_INSNS / (by_clock ? 16 : 1);
@@ -141,8 +141,8 @@ static inline bool still_counts(struct tiny_vcpu *v, int id, uint64_t turns)
 }
 
 /*
- * A counter overflows once a period. A timer never does sooner, but is late, and
- * what it then has missed is not made up for.
+ * A counter overflows once a period. A timer never overflows early, but may be late, and
+ * then skips periods.
  */
 static inline bool overflowed(uint64_t overflows, uint64_t count, uint64_t period)
 {
@@ -151,7 +151,7 @@ static inline bool overflowed(uint64_t overflows, uint64_t count, uint64_t perio
 	return overflows == count / period;
 }
 
-/* Once in each test, before it measures. */
+/* Sets by_clock; each test calls it before it measures. */
 static inline void measured_choose(struct tiny_vcpu *v)
 {
 	int64_t ret;

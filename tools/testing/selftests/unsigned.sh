@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# In the host: a guest whose kernel takes signed modules only, as with Secure Boot. The
-# words are the kernel's own; they must name the signature.
+# In the host: a guest whose kernel takes only signed modules, as with Secure Boot. The
+# kernel's own messages must name the signature.
 . ./lib.sh
 
 need_guest_command
@@ -12,7 +12,7 @@ tap $? "a guest that takes any module has pvperf_guest" "$(tail -n 1 /tmp/out)"
 
 guest -a module.sig_enforce=1 'insmod /lab/pvperf_guest.ko; lsmod; dmesg' > /tmp/out 2>&1
 ! grep -q '^pvperf_guest ' /tmp/out
-tap $? "one that wants a signature has not"
+tap $? "a guest that wants a signature has not"
 grep -q "insmod: .*: \(Key was rejected by service\|Required key not available\)" /tmp/out
 tap $? "insmod names the key" "$(grep insmod /tmp/out)"
 grep -q 'Loading of .*module.* is rejected' /tmp/out
