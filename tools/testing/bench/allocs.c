@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Memory by tracepoints, see allocs.h. The ring buffer is read as text: its
- * fields have been the same in all kernels since 6.1.
+ * Memory by tracepoints, see allocs.h. The ring buffer is read as text, whose fields are
+ * the same in all kernels since 6.1.
  */
 
 #include "allocs.h"
@@ -20,7 +20,7 @@
 			"percpu:percpu_free_percpu"
 #define MOST		4096
 
-/* What was taken and not yet given back. */
+/* An allocation that has not been freed yet. */
 struct piece {
 	char ptr[20];
 	long *sum;
@@ -29,10 +29,10 @@ struct piece {
 
 static struct piece pieces[MOST];
 static int nr_pieces;
-/* Open all the time that is traced: to open a file takes memory, too. */
+/* Open while tracing is on, because opening a file allocates memory, too. */
 static int tracing_on = -1;
 
-/* The kernel takes one word of a list at a time. */
+/* The kernel accepts one word of a list at a time. */
 static int put(const char *name, const char *value)
 {
 	char path[128];
@@ -51,7 +51,7 @@ static int put(const char *name, const char *value)
 	return err;
 }
 
-/* So does switching events on and off. */
+/* Switching trace events on and off allocates memory, so do it outside of tracing. */
 static int events_choose(void)
 {
 	char pid[16];

@@ -3,10 +3,9 @@
 #define BENCH_ALLOCS_H
 
 /*
- * The kernel memory that this thread's system calls take and keep, from the
- * tracepoints of slab and percpu allocations. Sizes are what the allocator hands
- * out, not what was asked for. Pages are those of slabs, so they are not counted
- * again.
+ * The kernel memory that this thread's system calls allocate and keep, from the tracepoints
+ * of slab and percpu allocations. Sizes are those that the allocator returns, not those
+ * that were asked for. Pages belong to slabs, so they are not counted again.
  */
 struct allocs {
 	long ours;		/* bytes asked for by pvperf_host */
@@ -15,7 +14,7 @@ struct allocs {
 	long rest;		/* perf's contexts, and whatever else */
 };
 
-/* Both 0 or -errno; what was begun has to be ended. */
+/* Both return 0 or -errno; each begin needs its end. */
 int allocs_begin(void);
 int allocs_end(struct allocs *a);
 

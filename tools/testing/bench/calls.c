@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What pvperf_host costs, in instructions of all levels: from one RDTSC of a
- * guest to the next, where a tick of the TSC is one instruction ("run --icount"
- * and "run --cpu intel"; tsc.per_1000 says so). It starts without the module.
+ * What pvperf_host costs, in instructions of all levels: the difference of two RDTSC of a
+ * guest, where a tick of the TSC is one instruction ("run --icount" and "run --cpu intel";
+ * the figure tsc.per_1000 shows it). It starts without the module.
  *
- * QEMU's SVM has no NRIPS, so that KVM decodes what it skips: 1,500 instructions of
- * each call and CPUID there, one more or less by where its vCPU lies in a slab, which
- * differs from boot to boot.
+ * QEMU's SVM has no NRIPS, so KVM decodes each instruction that it skips. That is 1,500
+ * instructions of each call and CPUID, and one more or less depending on where the vCPU
+ * lies in a slab, which differs from boot to boot.
  */
 
 #include "guest_events.h"
@@ -20,16 +20,16 @@
 
 #define MODULE		"/lab/pvperf_host.ko"
 #define OVERFLOWS	64
-#define PERIOD		200000		/* slow enough not to be stretched */
+#define PERIOD		200000		/* so long that the host does not stretch it */
 #define VMS		50
 
-/* Of what 64 operations take, and 1. */
+/* The cost of one more operation, from those of 64 and of 1. */
 static int64_t entry(int64_t all, int64_t one)
 {
 	return (all - one + 31) / 63;
 }
 
-/* -------------------------------------------------------------------- nobody */
+/* -------------------------------------------- guests that do not use pvperf */
 
 static const char * const foreign_name[] = {
 	"foreign.hypercall", "foreign.cpuid", "foreign.io",
@@ -62,7 +62,7 @@ static void module_unload(void)
 	need(!syscall(SYS_delete_module, "pvperf_host", O_NONBLOCK), "can't unload pvperf_host");
 }
 
-/* The same VM before and after: it never calls. */
+/* The same VM before and after the module is loaded; it never calls. */
 static void foreign(void)
 {
 	uint64_t without[3], loaded[3];
@@ -83,7 +83,7 @@ static void foreign(void)
 
 /* -------------------------------------------------------------------- batches */
 
-/* Of hardware events no more than there are counters count at a time. */
+/* Are there more hardware events than counters? Then not all count at once. */
 static bool multiplexed(struct tiny_vcpu *v, int n)
 {
 	const struct guest_perf_event *event = tiny_ptr(v->vm, AT_EVENT(v, 0));
@@ -107,7 +107,7 @@ static void figure_with(struct tiny_vcpu *v, int n, const char *format,
 	figure(key, value);
 }
 
-/* A batch of n READs while n events are open. */
+/* A batch of n READs, with n events open. */
 static void batches(struct tiny_vcpu *v, const struct guest_perf_attr *attr,
 		    const char *kind)
 {
@@ -127,8 +127,8 @@ static void batches(struct tiny_vcpu *v, const struct guest_perf_attr *attr,
 }
 
 /*
- * One of 64 READs by parts, as the rows of the bench are measured: what many take
- * more than a few. The first time is to warm up.
+ * The parts of one of 64 READs, measured as the rows of the bench: the difference of much
+ * and little work. The first time is a warm-up.
  */
 static void batch_parts(struct tiny_vcpu *v)
 {
@@ -145,7 +145,7 @@ static void batch_parts(struct tiny_vcpu *v)
 	events_end(v);
 }
 
-/* A batch of one operation while n events are open. */
+/* A batch of one operation, with n events open. */
 static void singles(struct tiny_vcpu *v, const struct guest_perf_attr *attr,
 		    const char *kind)
 {
@@ -163,7 +163,7 @@ static void singles(struct tiny_vcpu *v, const struct guest_perf_attr *attr,
 	}
 }
 
-/* As a rule the event's page is pinned already, for another event. */
+/* The page of the event is already pinned for another one, which is the usual case. */
 static void open_close(struct tiny_vcpu *v, const struct guest_perf_attr *attr,
 		       const char *name)
 {
@@ -200,7 +200,7 @@ static void calls(struct tiny_vcpu *v)
 	batches(v, &clock_attr, "");
 	singles(v, &clock_attr, "");
 	open_close(v, &clock_attr, ".sw");
-	/* where there is a PMU there are marks, as the lab's QEMU has both */
+	/* only the lab's QEMU has marks, and only it has a PMU */
 	if (!hardware(v))
 		return;
 	batch_parts(v);
@@ -212,10 +212,9 @@ static void calls(struct tiny_vcpu *v)
 /* ------------------------------------------------------------------ overflows */
 
 /*
- * The guest does nothing but look at the clock, every fourth instruction; so what
- * its handler finds is at most four more than since the overflow, its own first
- * instruction included. If the host's timer tick comes together with one, that is
- * the longest.
+ * The guest reads the TSC in every fourth instruction. So the time that its handler logs is
+ * at most four instructions more than the time since the overflow, including the handler's
+ * first instruction. The longest is one that coincides with the host's timer tick.
  */
 static void overflows(struct tiny_vm *vm, const struct guest_perf_attr *kind,
 		      const char *key)
@@ -253,7 +252,7 @@ static void overflow(void)
 
 /* ------------------------------------------------------------------- flatness */
 
-/* What one READ takes in a batch, of @events that are open. */
+/* The cost of one READ in a batch, with @events open. */
 static int64_t flat_read(struct tiny_vcpu *v, int events)
 {
 	uint64_t one, all;
@@ -326,7 +325,7 @@ static bool wanted(const char *name, char **names)
 	return all;
 }
 
-/* Arguments: the parts to measure; without, all. */
+/* Arguments: the parts to measure (all). */
 int main(int argc, char **argv)
 {
 	int i;

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
-"""From the marks that a boot leaves to figures.
+"""Figures from the marks that a boot prints.
 
-A mark is what QEMU has counted so far; a row's work is what lies between two of
-them. Rows are done with a little and with much work: a ratio is of the difference,
-without what a program needs to start and to end.
+A mark has what QEMU has counted so far; a row's cost is the difference of two marks. Each
+row is done with a little and with much work. A ratio compares the differences of these
+two, which do not have the start and the end of the programs.
 """
 
 import re
@@ -16,7 +16,7 @@ SECONDS = ('idle', 'interval')      # kinds of rows whose unit of work is to sle
 
 
 def works(lines):
-    """{row: {amount of work: [what it used, once per repeat]}}; the warm-up is left out."""
+    """{row: {amount of work: [what each repeat used]}}, without the warm-up."""
     marks = {}
     for line in lines:
         m = MARK.match(line.strip())
@@ -25,11 +25,11 @@ def works(lines):
             marks.setdefault((m[1], int(m[2]), int(m[3])), {})[m[4]] = values
     rows = {}
     for (row, amount, repeat), ends in marks.items():
-        # "open" has no warm-up: each of its repeats is another event.
+        # "open" has no warm-up, as each repeat opens another event.
         if len(ends) == 2 and (repeat or row.startswith('open')):
             used = {f: ends['b'].get(k, 0) - ends['a'].get(k, 0) for f, k in FIGURES.items()}
-            # Of these, KVM steps over the end of an NMI behind which the next one waits:
-            # their number says how overflows happened to meet, not what one costs.
+            # Steps are exits at which KVM steps over the end of an NMI because the next one
+            # waits. Their number depends on which overflows happen to coincide.
             used['unstepped'] = used['exits'] - used['steps']
             rows.setdefault(row, {}).setdefault(amount, []).append(used)
     return rows
@@ -44,7 +44,7 @@ def middle(repeats, figure):
 
 
 def took(amounts):
-    """{figure: number} of one work, and per unit of it as .per_total and so on."""
+    """{figure: number} of a row; .per_FIGURE are of a unit of work."""
     few, many = min(amounts), max(amounts)
     result = {f: middle(amounts[many], f) for f in amounts[many][0]}
     if few != many:
@@ -60,13 +60,13 @@ def rows_of(lines):
 
 
 def one_of(row):
-    """Of a row that does something many times, what once takes; and nothing else."""
+    """Of a row that repeats one operation, the cost of one, and nothing else."""
     return {f: round(row['per_' + f]) for f in [*FIGURES, 'unstepped']}
 
 
 def bases_of(lines):
-    """The same of the plain guest by kinds of rows: there all pipes are one, and each
-    repeat of any of them is one more of it."""
+    """The same of the plain guest, by kinds of rows: without counters all pipes do the same,
+    so their repeats count as repeats of one row."""
     kinds = {}
     for row, amounts in works(lines).items():
         for amount, repeats in amounts.items():
@@ -75,15 +75,15 @@ def bases_of(lines):
 
 
 def told(lines):
-    """What a program says of itself: "figure KEY VALUE"."""
+    """The figures that a program prints: "figure KEY VALUE"."""
     found = (re.match(r'figure (\S+) (-?\d+(?:\.\d+)?)$', line.strip()) for line in lines)
     return {m[1]: float(m[2]) if '.' in m[2] else int(m[2]) for m in found if m}
 
 
 def compared(rows, plain, bases):
-    """Adds what can be said only beside the plain guest: each row's ratio to it, of what
-    a unit of work takes, and what exits an overflow brings. A plain second is next to
-    nothing, and two may take less than one: of seconds, the whole is compared."""
+    """Add what needs the plain guest: each row's ratio to it, of a unit of work, and the
+    exits of an overflow. Rows whose unit is a second compare the whole work, because a
+    second of sleep costs the plain guest so little that two may cost less than one."""
     for row, r in rows.items():
         figure = 'total' if kind(row) in SECONDS else 'per_total'
         base = bases.get(kind(row), {}).get(figure)

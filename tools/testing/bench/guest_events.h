@@ -9,23 +9,23 @@
 
 extern const struct guest_perf_attr clock_attr, instructions_attr;
 
-/* Where OPEN of event @n finds what it reads. */
+/* Puts what OPEN of event @n reads into the guest. */
 void param_put(struct tiny_vcpu *v, int n, const struct guest_perf_attr *attr);
 int64_t event_open(struct tiny_vcpu *v, int n, const struct guest_perf_attr *attr);
 
-/* @n events of the kind, that count, and a page; and their end. */
+/* Opens and enables @n events of the kind, with a page; and closes them. */
 void events_begin(struct tiny_vcpu *v, int n, const struct guest_perf_attr *attr);
 void events_end(struct tiny_vcpu *v);
 
-/* Fills the page's batch with @n READs of @events events in turn, and runs it whole. */
+/* Runs a batch of @n READs of @events events in turn. */
 void batch_reads(struct tiny_vcpu *v, int n, int events);
 uint64_t batch_time(struct tiny_vcpu *v, int n);
-/* Runs it so many @times between two marks. */
+/* Runs the batch @times between two marks. */
 void batch_marked(struct tiny_vcpu *v, int n, int times, const char *label);
 
 /*
- * With a DISABLE and an ENABLE of the first of @events events, and a READ of them all;
- * and runs each on its own.
+ * Runs three batches of one operation: DISABLE and ENABLE of the first of @events events,
+ * and a READ of all.
  */
 void batch_singles(struct tiny_vcpu *v, int events);
 void single_times(struct tiny_vcpu *v, uint64_t ticks[3]);

@@ -1,21 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * latency [-v]: how late a PMU's samples are, and what they cost the program that
- * is sampled. Knows no PMU, only perf_event_open(). The invariant: which of the
- * program's instructions overflows is known beforehand and by counting, so
- * instructions:u has to be exact; if it is not, or a sample is missing, that is
- * an error and there are no figures.
+ * latency [-v]: how late a PMU's samples are, and what they cost the sampled program. It
+ * uses perf_event_open() only, so it works with any PMU. It knows beforehand which of the
+ * program's instructions overflows, so instructions:u must be exact. If it is not, or if a
+ * sample is missing, that is an error, and no figures are printed.
  *
  * skid     from the instruction that overflowed to the address of the sample, in
- *          instructions: 1 is the next one, sooner is impossible
- * latency  from the overflow to the time of the sample, which perf core takes when
- *          the PMU's handler hands the sample to it
- * gap      time that the program did not get from the overflow on, within the next
- *          LATE instructions; so the largest have more in them, as a timer's tick or
- *          another task
+ *          instructions: 1 is the next one, the smallest that is possible
+ * latency  from the overflow to the time of the sample, which perf core takes when the
+ *          PMU's handler passes the sample to it
+ * gap      time that the program lost within LATE instructions after the overflow; the
+ *          largest ones also have a timer tick or another task in them
  *
- * Times are in ns, and from user space's TSC and CLOCK_MONOTONIC_RAW. Under `lab/run
- * --icount` a ns is one instruction, of whatever level.
+ * Times are in ns, from the TSC in user space and CLOCK_MONOTONIC_RAW. With `lab/run
+ * --icount` a ns is one instruction, of any level.
  */
 #define _GNU_SOURCE
 #include <err.h>
@@ -38,14 +36,14 @@
 #define SAMPLES		(PERIODS * OVERFLOWS)
 
 /*
- * Far enough apart for the slowest PMU to be ready again, and for the limits that
- * perf and hypervisors set to the rate.
+ * So long that the slowest PMU is ready again, and that the rate is below the limits of
+ * perf and of hypervisors.
  */
 #define PERIOD_FIRST	70001
 #define PERIOD_STEP	500
 #define PERIOD_END	(PERIOD_FIRST + (PERIODS + 1) * PERIOD_STEP)
 
-/* Room for the last overflow of the longest period to be noticed. */
+/* Instructions in which even the last overflow of the longest period is noticed. */
 #define LATE		30000
 #define LINE		(OVERFLOWS * PERIOD_END + LATE)
 #define TURN		7
@@ -63,20 +61,20 @@ struct sample {
 	uint64_t ip, time;
 };
 
-/* The two clocks at one moment, but for as much as half of @width. */
+/* Both clocks at the same moment, within half of @width. */
 struct tie {
 	uint64_t tsc, ns, width;
 };
 
 static bool verbose;
-static uint64_t lead;			/* instructions counted before the load's first */
+static uint64_t lead;			/* instructions that are counted before the load */
 static uint8_t *line;			/* the load for skid */
 static uint64_t *turns;			/* what the load for latency writes */
 static uint64_t tie_width;
 
 static int64_t skids[SAMPLES], latencies[SAMPLES], gaps[SAMPLES];
 
-/* The load for latency: TURN instructions a turn, the first of them the reading. */
+/* The load for latency: turns of TURN instructions, of which the first reads the TSC. */
 extern uint8_t clock_load[];
 asm(".text\n"
 	"clock_load:\n"
@@ -89,7 +87,7 @@ asm(".text\n"
 	"	jne 1b\n"
 	"	ret\n");
 
-/* The loads may use rax and rdx too; 128 is the red zone. */
+/* The loads may use rax and rdx; 128 is the red zone. */
 static void counted(int fd, const void *load, const void *first, const void *end)
 {
 	uint64_t call = SYS_ioctl, a = fd, b = PERF_EVENT_IOC_ENABLE, c = 0;
@@ -114,13 +112,13 @@ static void counted(int fd, const void *load, const void *first, const void *end
 		errx(1, "the event can't be disabled");
 }
 
-/* The last @length instructions. */
+/* Runs the last @length instructions of the load for skid. */
 static void line_run(int fd, int length)
 {
 	counted(fd, line + LINE - length, NULL, NULL);
 }
 
-/* The first. */
+/* Runs the first @length of the load for latency. */
 static void clock_run(int fd, int length)
 {
 	counted(fd, clock_load, turns, turns + length / TURN);
@@ -156,7 +154,7 @@ static uint64_t count_of(void (*run)(int fd, int length))
 	return count;
 }
 
-/* How many of the samples that were wanted there are; records of others are none. */
+/* Returns the number of samples; other records do not count. */
 static int ring_take(const struct perf_event_mmap_page *head, struct sample *to)
 {
 	const uint8_t *at = (const uint8_t *)head + PAGE;
@@ -175,7 +173,7 @@ static int ring_take(const struct perf_event_mmap_page *head, struct sample *to)
 	return n;
 }
 
-/* OVERFLOWS of the period and no more. */
+/* Instructions for OVERFLOWS overflows of the period, and no more. */
 static int length_of(uint64_t period)
 {
 	return OVERFLOWS * period + LATE;
@@ -198,7 +196,7 @@ static void samples_of(void (*run)(int fd, int length), uint64_t period, struct 
 	close(fd);
 }
 
-/* Which of the load's instructions is it that overflows, from 0. */
+/* The index of the load's instruction that overflows. */
 static uint64_t overflow_at(uint64_t period, int n)
 {
 	return (n + 1) * period - lead - 1;
@@ -229,7 +227,7 @@ static inline uint64_t tsc_read(void)
 	return (uint64_t)high << 32 | low;
 }
 
-/* The closest of some readings. */
+/* Takes the closest of some pairs of readings. */
 static struct tie tie_take(void)
 {
 	struct tie tie = { .width = UINT64_MAX };
@@ -257,7 +255,7 @@ static double tie_rate(const struct tie *a, const struct tie *b)
 	return (double)(b->ns - a->ns) / (b->tsc - a->tsc);
 }
 
-/* How long WINDOW turns take when nothing comes between. */
+/* The time of WINDOW turns without an interruption. */
 static uint64_t window_ticks(int length)
 {
 	uint64_t best = UINT64_MAX;
@@ -284,7 +282,7 @@ static void latency_measure(uint64_t period, int64_t *to, int64_t *gap)
 	for (i = 0; i < OVERFLOWS; i++) {
 		at = overflow_at(period, i);
 		turn = at / TURN;
-		/* all of the instruction that overflows is before the overflow */
+		/* the instruction that overflows has been executed at the overflow */
 		tsc = turns[turn] + (at % TURN + 1.0) / TURN * quiet / WINDOW;
 		to[i] = (double)(int64_t)(s[i].time - a.ns) - (tsc - a.tsc) * rate;
 		gap[i] = (turns[turn + WINDOW] - turns[turn] - quiet) * rate;
@@ -300,8 +298,8 @@ static long faults(void)
 }
 
 /*
- * Does the instruction that returns to user mode count as one of it? A page fault
- * has that one in common with a system call, but was not called.
+ * Does the instruction that returns to user mode count as a user instruction? A page fault
+ * has only this one, a system call also has the instruction that calls.
  */
 static bool returns_count(void)
 {
@@ -344,7 +342,7 @@ static void *memory_take(size_t size, int protection)
 	return p;
 }
 
-/* All of it is there before anything is measured: no load faults. */
+/* Touches all memory of the loads, so that they do not fault while they are measured. */
 static void loads_make(void)
 {
 	cpu_set_t set;

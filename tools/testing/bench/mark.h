@@ -3,12 +3,12 @@
 #define BENCH_MARK_H
 
 /*
- * What the emulated PMU itself has counted so far, of all levels, by the lab's
- * RDPMC backdoor (see ../lab/qemu/pmu.patch), as a line like those of qmark. For
- * programs that bracket a part of their own, without a process of its own for it.
+ * What the emulated PMU has counted so far, of all levels, by the lab's RDPMC backdoor
+ * (see ../lab/qemu/pmu.patch), printed as by qmark. It is for programs that measure a part
+ * of themselves, where a process of qmark would be measured, too.
  *
- * With MARK_TSC the total is what the TSC says, and there is nothing else: for a real
- * CPU, which has no such door.
+ * With MARK_TSC the total is the TSC, and the other values are missing: for real CPUs,
+ * which have no such backdoor.
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -32,7 +32,7 @@ static inline uint64_t mark_read(uint32_t index)
 	return (uint64_t)high << 32 | low;
 }
 
-/* The total comes last, or first if @first, to have the readings outside. */
+/* Reads the total last, or first if @first, so that it does not count the readings. */
 static inline void mark_take(struct mark *m, int first)
 {
 	if (first)

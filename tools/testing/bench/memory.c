@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What a VM, a vCPU and an event take of the host's memory. */
+/* How much of the host's memory a VM, a vCPU and an event take. */
 #include "allocs.h"
 #include "guest_events.h"
 #include "memory.h"
@@ -7,7 +7,7 @@
 #include <pthread.h>
 #include <string.h>
 
-/* By the calling thread, so that all that is allocated is its. */
+/* Called in this thread, so that all allocations are of this thread. */
 static int64_t call_here(struct tiny_vcpu *v, struct tiny_timed call)
 {
 	struct kvm_regs r = {
@@ -31,7 +31,7 @@ static struct allocs call_memory(struct tiny_vcpu *v, struct tiny_timed call)
 	return a;
 }
 
-/* What KVM itself takes when a vCPU runs first is not ours. */
+/* Runs a vCPU once, because KVM allocates memory of its own at the first run. */
 static void vcpu_warm(struct tiny_vcpu *v)
 {
 	memset(tiny_ptr(v->vm, AT_HEAD(v)), 0, 3 * TINY_PAGE);
@@ -50,7 +50,7 @@ static struct allocs open_memory(struct tiny_vcpu *v, int n)
 	return call_memory(v, call_of(KVM_PERF_OP_OPEN, AT_PARAM(v, n), 0));
 }
 
-/* Each node of a tree holds many: so it is shared out among all. */
+/* A node of a tree holds many events, so this is an average. */
 static void memory_events(struct tiny_vcpu *v)
 {
 	struct allocs a, all = {};
@@ -88,7 +88,7 @@ static void *memory_thread(void *unused)
 	return NULL;
 }
 
-/* A new one: loading the module has left perf's context in this one. */
+/* In a new thread: loading the module has left a perf context in this one. */
 void memory(void)
 {
 	pthread_t thread;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * opens LABEL: opens counters for itself, each other than those before, and then
- * all of them again; marks from around each perf_event_open(). LABEL.first.N and
- * LABEL.again.N: what was opened before may still lie ready at the host.
+ * opens LABEL: opens different counters for itself, then all of them again, and prints
+ * marks around each perf_event_open(): LABEL.first.N and LABEL.again.N. At the second time
+ * the host may still have the event.
  */
 #include <err.h>
 #include <linux/perf_event.h>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * pipe LABEL COUNT GO: two processes hand a word to and fro by two pipes. The
- * process id of one of them is printed first, so that a tool may be attached to
- * it alone; they begin when something opens the fifo GO for writing, and print
- * marks from around COUNT round trips.
+ * pipe LABEL COUNT GO: two processes pass a word to and fro through two pipes. It first
+ * prints the process id of one of them, so that a tool can attach to that one only. They
+ * begin when a process opens the fifo GO for writing, and print marks before and after
+ * COUNT round trips.
  */
 #include <err.h>
 #include <fcntl.h>

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What was measured as tables, and as one HTML page with pictures and no links."""
+"""The figures as tables, and as one HTML page with charts and without links."""
 
 import html
 import math
@@ -21,7 +21,7 @@ def table(head, rows):
 
 
 def cell(r):
-    """Total and exits, the ratio if there is one."""
+    """Total and exits, and the ratio if there is one."""
     if not r:
         return ''
     text = f"{r['total']:,} / {r['exits']:,}"
@@ -36,7 +36,7 @@ def rows_table(systems):
 
 
 def parts_table(system, rows):
-    """Of one system, all of each row."""
+    """All figures of one system's rows."""
     figures = ('total', 'host', 'guest', 'exits', 'overflows')
     line = lambda row, r: [ROWS.get(row, row), *(f'{r[f]:,}' for f in figures),
                            f"{r['ratio']:.2f}" if 'ratio' in r else '']
@@ -44,7 +44,7 @@ def parts_table(system, rows):
 
 
 def per_table(rows):
-    """Of one system, what a unit of work takes."""
+    """The cost of a unit of work, of one system's rows."""
     line = lambda row, r: [ROWS.get(row, row)] + [f"{r['per_' + f]:z,.2f}".removesuffix('.00') if f in ('exits', 'calls')
                                                   else f"{r['per_' + f]:z,.0f}" for f in
                                                   ('total', 'host', 'guest', 'exits', 'calls')]
@@ -57,7 +57,7 @@ def keys_table(figures):
 
 
 def bars(systems):
-    """Ratios to plain as bars, their lengths by the logarithm."""
+    """Ratios to plain as bars on a logarithmic scale."""
     out, y = [], 0
     longest = max([r.get('ratio', 1) for s in systems.values() for r in s.values()] + [2])
     for row, text in ROWS.items():

@@ -1,10 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=dash # which has local, as busybox, the sh of the guest
-# rows.sh one|four SYSTEM REPEATS [ROW...]: in the guest, does each row's work and leaves
-# marks around it, as "QM ROW.N.REPEAT.a" and ".b": N is how much work it is (round
-# trips, seconds), so that the part that is always the same can be taken off.
-# Each row is done once more, first, to warm up; that is repeat 0.
+# rows.sh one|four SYSTEM REPEATS [ROW...]: in the guest, do each row's work, and print
+# marks before and after it, "QM ROW.N.REPEAT.a" and ".b". N is the amount of work (round
+# trips, seconds): with two amounts the constant part can be subtracted. Repeat 0 of each
+# row is a warm-up.
 
 where=$1 system=$2 repeats=$3
 shift 3
@@ -15,7 +15,7 @@ e4=$e2,branches,branch-misses
 e6=$e4,cache-references,cache-misses
 [ "$system" != plain ] || without=1
 
-# tool COMMAND... : what measures; nothing does in a plain guest
+# tool COMMAND... -- PROGRAM...: COMMAND runs and measures PROGRAM; plain has no COMMAND
 tool() {
 	if [ -n "$without" ]; then
 		while [ "$1" != -- ]; do shift; done
@@ -24,7 +24,7 @@ tool() {
 	"$@" > /tmp/tool 2>&1 || { echo "rows: failed: $*"; cat /tmp/tool; }
 }
 
-# work LABEL COMMAND...: a script that does it between two marks
+# work LABEL COMMAND: write a script that runs it between two marks
 work() {
 	printf '#!/bin/sh\nqmark %s.a > /tmp/a\n%s > /dev/null\nqmark %s.b > /tmp/b\n' \
 		"$1" "$2" "$1" > /tmp/work
@@ -33,7 +33,7 @@ work() {
 
 marks() { cat /tmp/a /tmp/b; }
 
-# around PROGRAM "AMOUNT..." ROW COMMAND...: the tool around PROGRAM AMOUNT
+# around PROGRAM "AMOUNT..." ROW COMMAND...: the tool measures PROGRAM AMOUNT
 around() {
 	local program=$1 amounts=$2 row=$3 n r=0
 	shift 3
@@ -47,10 +47,10 @@ around() {
 	done
 }
 
-# pipe ROW COMMAND...: the tool around perf's own benchmark
+# pipe ROW COMMAND...: the tool measures perf's own benchmark
 pipe() { around 'perf bench sched pipe -l' '200 2000' "$@"; }
 
-# seconds ROW COMMAND...: the tool while nothing goes on
+# seconds ROW COMMAND...: the tool measures sleep
 seconds() { around sleep '1 2' "$@"; }
 
 # The tool watches one of the two processes only.
@@ -74,7 +74,7 @@ half() {
 	done
 }
 
-# row NAME FUNCTION...: if it is wanted
+# row NAME FUNCTION...: run FUNCTION if the row was asked for
 row() {
 	local o
 	for o in ${only:-$1}; do

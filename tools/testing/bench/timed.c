@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Things a guest does, timed by its TSC. The host's timer ticks fall into some of
- * them, so each figure is a median of many, less what the same code takes around a NOP.
+ * Operations of a guest, timed by its TSC. The host's timer ticks hit some of them, so
+ * each figure is the median of many, minus what the same code takes with a NOP.
  */
 #include "mark.h"
 #include "timed.h"
@@ -60,7 +60,7 @@ struct tiny_timed call_of(uint32_t op, uint64_t a, uint32_t c)
 	};
 }
 
-/* Those of one kind in a table of @n kinds that take turns. */
+/* The median of one kind in a table in which @n kinds take turns. */
 static uint64_t timed_median(const struct tiny_timed *t, int n, int rounds)
 {
 	uint64_t ticks[ROUNDS];
@@ -112,7 +112,7 @@ uint64_t timed_one(struct tiny_vcpu *v, enum tiny_code code, struct tiny_timed w
 	return ticks;
 }
 
-/* In this program, of a loop of two instructions. */
+/* Ticks of a loop of two instructions in this program. */
 static uint64_t loop_ticks(long turns)
 {
 	const uint64_t before = __builtin_ia32_rdtsc();

@@ -1,7 +1,7 @@
 # shellcheck shell=bash disable=SC2034 # the scripts that source this use its variables
 # SPDX-License-Identifier: GPL-2.0
-# Where things lie, which kernels there are, and how the lab speaks: sourced by
-# every shell script here. It makes nothing and needs nothing installed.
+# Paths, kernels, and messages of the lab: sourced by every shell script here. It makes
+# nothing, and needs nothing installed.
 
 LAB=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 TOP=$(cd "$LAB/../../.." && pwd)

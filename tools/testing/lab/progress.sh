@@ -1,18 +1,18 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: GPL-2.0
-# How setup runs its steps, and shows them: sourced, after env.sh. A step runs in the
-# background with its output in a log; it starts when the steps that it needs are done.
-# On a terminal one line, drawn over again, says what is under way, how far it is, and
-# what is to come; a log gets a line when a step starts and one when it is done.
-# $LAB_THEN, of a caller of setup, is what comes after all steps.
+# How setup runs and shows its steps: sourced, after env.sh. A step runs in the background
+# with its output in a log; it starts when the steps that it needs are done. On a terminal
+# one line, which is overwritten, shows the running steps, their progress, and the next
+# steps; a log gets a line when a step starts and another when it is done. $LAB_THEN names
+# what a caller of setup does after all steps.
 
-tick=0.5	# seconds from look to look
+tick=0.5	# seconds between two looks
 plan=()		# names of the steps that are not done, in order
 declare -A step_needs step_file step_command step_pid step_since
 
-# step NAME NEEDS FILE COMMAND...: plan COMMAND, unless FILE, which it makes, is there.
-# NEEDS are names of steps, with commas; one that is not planned is done. A FILE of -
-# is a command that knows itself what it has to do.
+# step NAME NEEDS FILE COMMAND...: plan COMMAND, unless FILE, which it makes, exists. NEEDS
+# are names of steps, with commas; a step that is not planned counts as done. With - as
+# FILE the command itself finds out what it has to do.
 step() {
 	local name=$1
 	[ ! -e "$3" ] || return 0
@@ -83,7 +83,7 @@ line_live() { [ -t 2 ] && [ "${TERM:-dumb}" != dumb ]; }
 
 line_clear() { ! line_live || printf '\r\033[K' >&2; }
 
-# A line that is longer than the terminal's would not be drawn over, but scroll.
+# A line that is longer than the terminal is wide would scroll instead of being overwritten.
 line_draw() {
 	local columns
 	line_live || return 0
@@ -105,8 +105,8 @@ line_text() {
 	echo "${now#; }${then:+; then: ${then#, }}"
 }
 
-# step_at NAME: how far it is, by what it has printed: [n/N] of ninja, packages of
-# apt-get, or the line "I: ..." of mmdebstrap and of our own scripts that came last.
+# step_at NAME: its progress, from its output: [n/N] of ninja, packages of apt-get, or the
+# last line "I: ..." of mmdebstrap or of a script of the lab.
 step_at() {
 	awk '
 	/^I: / { phase = tolower(substr($0, 4, 1)) substr($0, 5); sub(/\.+$/, "", phase) }

@@ -3,19 +3,19 @@
 #define UNIT_KERNEL_H
 
 /*
- * The kernel's words that include/pvperf/page.h uses, for userspace, and
- * sides_run(), which runs the sides of a protocol at the same time.
+ * The kernel's primitives that include/pvperf/page.h uses, for userspace, and sides_run(),
+ * which runs the sides of a protocol at the same time.
  *
- * Plainly the words are what they are on x86, and the sides are threads.
+ * Without WEAK the primitives are those of x86, and the sides are threads.
  *
- * With WEAK they are a machine as weak as the kernel's memory model allows,
- * which no x86 is: stores and atomic operations without a result wait in a
- * buffer and come out in any order, but none passes smp_wmb(); loads return what
- * was there at any time since the last smp_rmb(). The sides take turns in one
- * thread, and may be interrupted at each access, at random but the same in every
- * run. What holds there holds anywhere.
+ * With WEAK they model a machine as weak as the kernel's memory model allows, which no x86
+ * is: stores and atomic operations without a result wait in a buffer and become visible in
+ * any order, but none passes smp_wmb(); loads return any value that was there since the
+ * last smp_rmb(). The sides take turns in one thread, and can be interrupted at each access,
+ * at random, but in the same way in every run. What works there works anywhere.
  *
- * BREAK names what is left out or done wrong. The test must then fail.
+ * BREAK names a barrier that is left out, or something that is done wrong. The test must
+ * then fail.
  */
 
 #include <pthread.h>
@@ -37,13 +37,13 @@
 
 typedef struct { int counter; } atomic_t;
 
-/* One side: what it does, and with what. */
+/* One side: its function and the argument. */
 struct side {
 	void (*run)(void *arg);
 	void *arg;
 };
 
-/* Which of the barriers of page.h a call is: those of a function in order. */
+/* The letter of a barrier in page.h: its function, and whether it is the second there. */
 static inline char barrier_name(const char *function, bool second)
 {
 	if (!strcmp(function, "pvperf_page_event_write"))
@@ -56,7 +56,7 @@ static inline char barrier_name(const char *function, bool second)
 		return 'F';
 	if (!strcmp(function, "pvperf_page_nmis"))
 		return 'G';
-	abort();	/* one that the tests don't know */
+	abort();	/* a barrier that the tests don't know */
 }
 
 static inline bool barrier_left_out(const char *function, int line)
@@ -66,7 +66,7 @@ static inline bool barrier_left_out(const char *function, int line)
 	static int first;
 	char name[2] = { 0 };
 
-	/* the first of a function is the one of its lower line */
+	/* the barrier with the lower line number is the first of a function */
 	if (last != function) {
 		last = function;
 		first = line;
@@ -121,7 +121,7 @@ static inline void sides_run(struct side *sides, int n, void *shared, size_t siz
 		pthread_join(threads[i], NULL);
 }
 
-/* What this side did is there for all; what others did is seen by now. */
+/* From here on all see what this side did, and this side sees what others did. */
 #define side_done()		do { } while (0)
 #define side_sync()		do { } while (0)
 
@@ -131,18 +131,18 @@ static inline void sides_run(struct side *sides, int n, void *shared, size_t siz
 #define WEAK_STORES	32
 #define WEAK_WORDS	2048
 
-/* What waits to become visible. */
+/* A store that waits to become visible. */
 struct weak_store {
 	enum { STORE_32, STORE_64, ADD_32, OR_64 } kind;
 	void *at;
 	uint64_t value;
 };
 
-/* A side's view of the memory. */
+/* What a side sees of the memory. */
 struct weak_cpu {
 	struct weak_store store[WEAK_STORES];
 	int stores;
-	uint32_t old[WEAK_WORDS];	/* what loads may still return */
+	uint32_t old[WEAK_WORDS];	/* old values that loads may still return */
 	ucontext_t context;
 	char stack[65536];
 	struct side *side;
@@ -150,7 +150,7 @@ struct weak_cpu {
 };
 
 static struct weak_cpu weak_cpus[WEAK_SIDES];
-static struct weak_cpu *weak;		/* who is running */
+static struct weak_cpu *weak;		/* the side that is running */
 static ucontext_t weak_main;
 static int weak_count;
 static uint32_t *weak_memory;
@@ -163,7 +163,7 @@ static inline uint32_t weak_random(uint32_t below)
 	return (weak_seed >> 33) % below;
 }
 
-/* Someone else's turn, perhaps. */
+/* Maybe switches to another side. */
 static inline void weak_switch(void)
 {
 	struct weak_cpu *was = weak;
@@ -201,7 +201,7 @@ static inline void weak_apply(const struct weak_store *s)
 	}
 }
 
-/* One of those that wait, any but the later ones of the same location. */
+/* Makes one waiting store visible: any, but the oldest of its location. */
 static inline void weak_drain_one(void)
 {
 	struct weak_cpu *cpu = weak;
@@ -226,7 +226,7 @@ static inline void weak_drain(void)
 	}
 }
 
-/* From here on no load returns what was there before. */
+/* From here on loads return no older values. */
 static inline void weak_refresh(void)
 {
 	memcpy(weak->old, weak_memory, weak_words * 4);
@@ -316,7 +316,7 @@ static inline void sides_run(struct side *sides, int n, void *shared, size_t siz
 #define atomic_inc(a)	weak_put(ADD_32, &(a)->counter, 1)
 #define set_bit(bit, p)	weak_put(OR_64, p, 1ull << (bit))
 
-/* With a result: a full barrier, whatever the machine. */
+/* An atomic operation with a result is a full barrier on any machine. */
 #define xchg(p, v) ({ \
 	__typeof__(*(p)) _was; \
 	weak_drain(); \

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * host/decode.c: the form of what a guest hands in. Each case is one thing made
- * wrong in what is otherwise right; and each bit of what is reserved is tried.
+ * host/decode.c: the form of a guest's arguments. Each case has one thing wrong in valid
+ * arguments; each reserved bit is tried.
  */
 
 #include <stdint.h>
@@ -23,7 +23,7 @@ static const struct guest_perf_attr good_attr = {
 		 KVM_PERF_FLAG_EXCLUDE_KERNEL,
 };
 
-/* Whatever the alignment: right exactly if it is aligned and within a page. */
+/* For any alignment: a range is valid exactly if it is aligned and within a page. */
 static void test_range(void)
 {
 	static const uint32_t aligns[] = { 1, 4, 8, 64, PAGE };
@@ -206,7 +206,7 @@ static void test_batch(void)
 			 (n && n <= max ? 0 : -KVM_E2BIG);
 	tap(!wrong, "batch: 1 to %u operations (%u wrong)", max, wrong);
 	tap(pvperf_decode_batch(0, ~0u, max) == -KVM_E2BIG, "batch: 2^32 - 1");
-	/* whose length in bytes is 0 in 32 bits */
+	/* the length in bytes is 0 in 32 bits */
 	tap(pvperf_decode_batch(0, 1u << 27, max) == -KVM_E2BIG, "batch: 2^27");
 	tap(!pvperf_decode_batch(PAGE - 2 * size, 2, max), "batch: at a page's end");
 	tap(pvperf_decode_batch(PAGE - 2 * size + 8, 2, max) == -KVM_EINVAL,

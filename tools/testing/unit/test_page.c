@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The page protocol, its two sides as threads: the host's, which counts and
- * overflows; the guest's handler, which takes what an NMI announces; and
- * another vCPU of the guest, which only reads. All numbers of an update are
- * made from its count, so that a torn one shows.
+ * The page protocol, with its sides as threads: the host, which counts and overflows; the
+ * guest's handler, which takes what an NMI announces; and another vCPU of the guest, which
+ * only reads. All numbers of an update are computed from its count, so a torn update
+ * shows.
  */
 
 #include "kernel.h"
@@ -11,13 +11,13 @@
 #include "tap.h"
 
 #ifdef BREAK
-#define ROUNDS		1000000u	/* or until it shows */
+#define ROUNDS		1000000u	/* or until the test fails */
 #elif defined(WEAK)
 #define ROUNDS		200000u
 #else
 #define ROUNDS		50000u
 #endif
-/* The host waits for the guest so often, and gives it so many turns. */
+/* After so many rounds the host waits, and gives the guest so many turns. */
 #define ROUNDS_APART	256
 #ifdef WEAK
 #define TURNS		1000
@@ -27,7 +27,7 @@
 #define EVENTS		3
 
 static const int ids[EVENTS] = { 0, 37, 64 + 5 };
-/* One overflow in so many rounds. */
+/* An event overflows once in so many rounds. */
 static const unsigned int periods[EVENTS] = { 1, 3, 7 };
 
 static struct shared {
@@ -79,7 +79,7 @@ static bool is_whole(const struct pvperf_event_sync *s)
 	       s->state == want.state && s->flags == want.flags;
 }
 
-/* What was added, for the end's comparison. */
+/* The sum of what was added, to compare at the end. */
 static uint64_t added[EVENTS];
 
 static void host_overflow(int i, uint32_t *nmis)
@@ -97,7 +97,7 @@ static void host_overflow(int i, uint32_t *nmis)
 	pvperf_page_nmis_set(&shared.page, *nmis);
 }
 
-/* Until the guest has taken all: on a busy machine, too, both run. */
+/* Waits until the guest has taken all, so that both run on a busy machine, too. */
 static void host_wait(uint32_t nmis)
 {
 	int tries;
@@ -152,7 +152,7 @@ struct handler {
 	uint64_t taken[EVENTS], total, last[EVENTS];
 };
 
-/* What the guest's NMI handler does. */
+/* The guest's NMI handler. */
 static void handle(struct handler *h)
 {
 	uint32_t nmis = pvperf_page_nmis(&shared.page);
@@ -174,7 +174,7 @@ static void handle(struct handler *h)
 		h->total += n;
 		read_checked(i, &h->last[i], h->taken[i] * periods[i]);
 	}
-	/* each NMI stands for one overflow here, and comes after it */
+	/* here each NMI is for one overflow, and comes after it */
 	if (h->total < nmis)
 		note(UNANNOUNCED);
 	__atomic_store_n(&seen, nmis, __ATOMIC_RELAXED);
@@ -184,7 +184,7 @@ static void guest(void *arg)
 {
 	while (!is_ended())
 		handle(arg);
-	/* the last NMI, and no look beyond what it announces */
+	/* handle the last NMI, and only what it announces */
 	side_sync();
 	handle(arg);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * host/policy.c: which events a VM may have, and what it is told about it.
+ * host/policy.c: which events a VM may have, and which error it gets for others.
  */
 
 #include <stdint.h>
@@ -55,7 +55,7 @@ static void test_hardware(void)
 	tap(!wrong, "hardware: all that perf knows (%u wrong)", wrong);
 	is(-KVM_ENOENT, check(&local, PERF_TYPE_HARDWARE, PERF_COUNT_HW_MAX, 0),
 	   "hardware: one more");
-	/* bits 32 and up would choose the host's PMU */
+	/* bits from 32 on would select a PMU of the host */
 	for (wrong = 0, config = 1ull << 32; config; config <<= 1)
 		wrong += !check(&local, PERF_TYPE_HARDWARE, config, 0);
 	tap(!wrong, "hardware: no PMU of the host can be chosen (%u wrong)",
@@ -103,7 +103,7 @@ static void test_cache(void)
 	   "cache: nothing above");
 }
 
-/* What the host sets itself, or what looks beyond the vCPU, is not the guest's. */
+/* A guest may not set bits that the host sets, or that count beyond the vCPU. */
 static void test_raw(void)
 {
 	const uint64_t event = 0xffull, umask = 0xff00ull, edge = 1ull << 18,
@@ -152,7 +152,7 @@ static void test_period(void)
 	unsigned int i;
 
 	for (i = 0; i < 4; i++) {
-		/* the host's own are rare, and paced */
+		/* software events overflow rarely, and a timer limits them */
 		int small = types[i] == PERF_TYPE_SOFTWARE ? 0 : -KVM_EINVAL;
 
 		is(0, check(&local, types[i], 0, 0), "period: none");

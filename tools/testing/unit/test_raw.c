@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * guest/raw.c: what is left of a raw code, and whether the host's policy then lets
- * it pass.
+ * guest/raw.c: which bits of a raw code remain, and whether the host's policy then allows
+ * it.
  */
 
 #include <stdbool.h>
@@ -41,7 +41,7 @@ static void is(enum pvperf_raw_maker maker, uint64_t config, uint64_t want,
 	    (unsigned long long)config, (unsigned long long)got);
 }
 
-/* Bits that a driver sets itself, each of them and all. */
+/* Bits that a driver sets itself: each of them, and all. */
 static void test_drivers_own(enum pvperf_raw_maker maker, const char *name)
 {
 	static const int own[] = { 16, 17, 19, 20, 22, 60, 63 };
@@ -66,7 +66,7 @@ static void test_amd(void)
 	is(PVPERF_RAW_AMD, 0xfff84ffff | 1 << 21, 0xfff84ffff, "all fields, and Intel's AnyThread");
 }
 
-/* What Intel's driver would take and we can't stays, and is refused. */
+/* Bits that Intel's driver accepts and the host does not remain, so the host refuses them. */
 static void test_intel(enum pvperf_raw_maker maker, bool tsx)
 {
 	static const int taken[] = { 21, 36, 40, 47 };

@@ -13,7 +13,7 @@ def command(tests):
     """The command of one boot: its tests one after the other, each marked."""
     lines = ['cd /t']
     for t in tests:
-        # %warning, so that the mark is on the console too, before what it marks
+        # Of the level "warning", so that the console has the mark, too, before its lines.
         mark = f'echo "<4>lab: test {t.name}" > /dev/kmsg'
         lines += [mark] + ([f"host '{mark}'"] if t.where != 'host' else [])
         lines += [f'echo; echo "@@lab begin {t.name}"; lab_start=$(cut -d " " -f 1 /proc/uptime)',
@@ -23,8 +23,8 @@ def command(tests):
 
 
 def said(lines):
-    """{test: (status, seconds, its lines)} of what a batch printed, and which one it
-    ended in: that has no status."""
+    """{test: (status, seconds, its lines)} of what a batch printed, and the test that the
+    machine ended in, which has no status; None if it ended in none."""
     results, current = {}, None
     for line in lines:
         mark = re.match(r'@@lab (begin|end) (\S+) ?(.*)', line)

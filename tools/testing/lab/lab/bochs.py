@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0
 """The Intel host of `run --cpu intel`: a machine of Bochs, Debian's own package.
 
-Of all the CPUs that Bochs has, Tiger Lake is the one with VMX, EPT and CET; so
-kernels that know IBT (from 6.12 on, in Debian) run with it. 6.1, which does not,
-hangs on it before its first process, so it gets a Skylake. One instruction is one
-tick of the TSC, and the kernel is told that this is one nanosecond.
+Of Bochs's CPUs, Tiger Lake has VMX, EPT and CET, so kernels that support IBT (from 6.12
+on, in Debian) run with IBT. 6.1 hangs on it before its first process, so it gets a
+Skylake. One instruction is one tick of the TSC, and the kernel is told that a tick is
+one nanosecond.
 
-There is no virtio: what comes out of the machine does so by four serial lines,
-each into a file. The kernel comes from a disk, by bochs-rom.S. All that is
-known here is the machine; what runs in it is the business of `run`.
+There is no virtio: the machine's output comes by four serial lines, each into a file.
+bochs-rom.S boots the kernel from a disk. This file knows the machine only; initrd.py
+makes what runs in it.
 """
 
 import lzma
@@ -22,21 +22,21 @@ from .paths import LAB
 # Also in bochs-rom.S.
 ROM, PARAMS, TABLES, KERNEL = 0xd0000, 0x200000, 0x202000, 0x1000000
 ROM_ENTRY, ROM_PARTS = 440, 448
-INITRD = 0x10000000         # far above what the kernel needs for itself
-CHUNK = 256 * 512           # what one command of the disk reads
-CYLINDER = 16 * 63 * 512    # a disk has whole ones
+INITRD = 0x10000000         # far above the memory that the kernel needs to start
+CHUNK = 256 * 512           # one command of the disk reads so much
+CYLINDER = 16 * 63 * 512    # the size of a disk is a multiple of it
 
-# Where Bochs's CPUID contradicts itself the kernel would warn of it: threads (ht),
-# and the state of AVX-512 and of protection keys. Its SHA instructions err; the
-# kernel's tests of its ciphers, which find that out, take seconds.
-# reboot=t: a triple fault ends Bochs, a reset would start all over again.
+# The kernel would warn where Bochs's CPUID contradicts itself: threads (ht), and the state
+# of AVX-512 and of protection keys. Bochs's SHA instructions compute wrong results; the
+# kernel's tests of its ciphers would notice, and take seconds.
+# reboot=t: a triple fault ends Bochs, while a reset would boot again.
 APPEND = 'tsc_early_khz=1000000 reboot=t clearcpuid=ht,pku,xsavec,xsaves,sha_ni cryptomgr.notests '
 
-# com1 to com4. The last has all else, one after the other: logs_split().
+# com1 to com4. The last one has all other files one after the other, see logs_split().
 SERIAL = ('host.log', 'output', 'status', 'guest.log')
 
-# Slower devices than the TSC makes the kernel believe, as ten instructions are
-# too few for the time in which a byte goes over a serial line.
+# Devices have a slower clock than the TSC claims, because otherwise a byte would pass a
+# serial line in ten instructions, which are too few to handle it.
 IPS = 100000000
 
 CONFIG = '''cpu: model={model}, count={cpus}, ips={ips}, reset_on_triple_fault=0
@@ -57,7 +57,7 @@ debug: action=ignore
 
 
 def kernel_unpack(packed):
-    """A bzImage's kernel as it lies in memory from KERNEL on, and its entry."""
+    """The memory from KERNEL on that a bzImage unpacks to, and its entry."""
     offset, length = struct.unpack_from('<II', packed, 0x248)
     offset += ((packed[0x1f1] or 4) + 1) * 512
     payload = packed[offset:offset + length]
@@ -87,7 +87,7 @@ def boot_params(kernel, initrd_size, append):
     """The kernel's struct boot_params, and its command line in the next page."""
     params = bytearray(8192)
     end = 0x202 + kernel[0x201]
-    params[0x1f1:end] = kernel[0x1f1:end]               # its own header
+    params[0x1f1:end] = kernel[0x1f1:end]               # the image's own header
     struct.pack_into('<H', params, 0x1fa, 0xffff)       # vid_mode: as it is
     params[0x210] = 0xff                                # type_of_loader: none known
     params[0x211] |= 1                                  # loadflags: LOADED_HIGH
@@ -99,7 +99,7 @@ def boot_params(kernel, initrd_size, append):
 
 
 def disk_make(path, parts):
-    """Lay the parts on a disk; the ROM's table of them."""
+    """Put the parts on a disk; return the ROM's table of them."""
     table, sector = b'', 0
     with open(path, 'wb') as disk:
         for destination, data in parts:
@@ -126,7 +126,7 @@ def rom_make(path, entry, table):
 
 
 def command(cpus, mem, kernel, initrd, append, log, tmp):
-    """Make all that a machine needs; the command that runs it."""
+    """Make what the machine needs; return the command that runs it."""
     model = 'corei7_skylake_x' if os.path.basename(kernel).startswith('6.1-') else 'tigerlake'
     with open(kernel, 'rb') as k, open(initrd, 'rb') as i:
         k, i = k.read(), i.read()
@@ -139,16 +139,16 @@ def command(cpus, mem, kernel, initrd, append, log, tmp):
         f.write(CONFIG.format(model=model, cpus=cpus, ips=IPS, mem=mem, tmp=tmp, rom=ROM, log=log))
         for n, name in enumerate(SERIAL, 1):
             f.write(f'com{n}: enabled=1, mode=file, dev={log}/{name}\n')
-    # Debian's Bochs has the debugger, which waits for a word.
+    # Debian's Bochs has its debugger built in, which waits for a command.
     with open(os.path.join(tmp, 'continue'), 'w') as f:
         f.write('c\n')
-    # No display needs no window, but a port that a viewer may connect to: in a
-    # network of its own nobody can.
+    # The display "rfb" needs no window, but opens a port for viewers. Nothing can connect
+    # to it in a network namespace of its own.
     return ['unshare', '--net', 'bochs', '-q', '-f', config, '-rc', os.path.join(tmp, 'continue')]
 
 
 def last_words(log):
-    """Why Bochs ended, if not by a triple fault, with which a reset ends too."""
+    """Why Bochs ended. A triple fault is left out, as every reset ends by one."""
     try:
         with open(os.path.join(log, 'bochs.log'), errors='replace') as f:
             return [x.strip() for x in f if 'PANIC' in x and '3rd (' not in x]
@@ -157,7 +157,7 @@ def last_words(log):
 
 
 def logs_split(log):
-    """What follows "@@lab NAME" in the last of the serial lines goes to NAME."""
+    """Move what follows "@@lab NAME" in the last serial line's file to NAME."""
     whole = os.path.join(log, SERIAL[-1])
     if not os.path.exists(whole):
         return

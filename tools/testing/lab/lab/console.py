@@ -9,7 +9,7 @@ from .message import say
 
 
 class Follow:
-    """Copies what is appended to a file to standard output, as it comes."""
+    """Copies a growing file to standard output."""
 
     def __init__(self, path):
         self.path, self.f = path, None
@@ -25,7 +25,8 @@ class Follow:
 
 
 def status_tell(path, told):
-    """Says what the host newly reported; its exit status once there is one."""
+    """Print what the host reported after line @told. Returns the number of lines, and the
+    exit status if there is one."""
     try:
         with open(path, errors='replace') as f:
             lines = f.read().split('\n')[:-1]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The initramfs of a run: images, and what changes from run to run."""
+"""The initramfs of a run: the images, and what differs between runs."""
 
 import os
 import shlex
@@ -15,7 +15,7 @@ KERNEL_ARGS = 'panic=-1 mitigations=off nokaslr norandmaps quiet loglevel=5 nmi_
 
 
 def module(a, side, tree):
-    """Lay pvperf's module into an overlay; says so if there is none."""
+    """Put pvperf's module into an overlay; say so if there is none."""
     given = a.host_ko if side == 'host' else a.guest_ko
     kernel = a.host if side == 'host' else a.guest
     path = given or os.path.join(BUILD, 'modules', kernel, f'pvperf_{side}.ko')
@@ -33,7 +33,7 @@ def link(tree, path, name):
 
 
 def cpio(tree, parts, output):
-    """Concatenate cpio archives, and the tree as the last of them."""
+    """Concatenate cpio archives, with the tree as the last one."""
     with open(output, 'wb') as out:
         for p in parts:
             with open(p, 'rb') as f:
@@ -46,7 +46,7 @@ def cpio(tree, parts, output):
 
 
 def config(a, side, emulated):
-    """What the scripts inside have to know."""
+    """/lab/config: what the scripts in the machine need to know."""
     host = side == 'host'
     return {
         'LAB_WHERE': a.where if host else 'guest',
@@ -65,7 +65,7 @@ def config(a, side, emulated):
         'LAB_GUEST_SMP': a.smp[1],
         'LAB_GUEST_MEM': a.mem[1],
         # noxsave: kernels from 7.2 on panic in the FPU set-up of an emulated nested guest.
-        # cmos_init: looks 4 seconds for a clock that a microvm has not.
+        # cmos_init: searches 4 seconds for a clock that a microvm does not have.
         'LAB_GUEST_APPEND': f'console=ttyS0 reboot=t {KERNEL_ARGS} initcall_blacklist=cmos_init '
                             f"{'noxsave ' if emulated else ''}{a.append_guest}",
     }
@@ -78,7 +78,7 @@ def host_append(a, emulated):
 
 
 def overlay(a, side, tree, emulated):
-    """What changes from run to run: scripts, modules, tests, the command."""
+    """What differs between runs: scripts, modules, tests, the command."""
     os.makedirs(os.path.join(tree, 'lab/bin'))
     inside = os.path.join(LAB, 'inside')
     link(tree, os.path.join(inside, f'{side}-init'), 'init')

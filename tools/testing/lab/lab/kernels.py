@@ -9,7 +9,7 @@ from .paths import BUILD, LAB, TOP
 
 
 def suites():
-    """Short name: suite, in the order of the list."""
+    """{short name: suite}, in the order of the list."""
     with open(os.path.join(LAB, 'kernels')) as f:
         return dict(line.split() for line in f if line.strip() and not line.startswith('#'))
 

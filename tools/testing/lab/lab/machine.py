@@ -16,7 +16,7 @@ DIED, LATE = 71, 124
 
 
 def command(a, log, tmp):
-    """Make all that a machine needs; the command that runs it."""
+    """Make what the machine needs; return the command that runs it."""
     emulated, accel = qemu.accelerator(a)
     initrd.make(a, tmp, emulated)
     append = initrd.host_append(a, emulated)
@@ -39,8 +39,8 @@ def end(child):
 
 
 def watch(child, a, log):
-    """Tell what comes out of the machine until it ends. Returns how many lines of
-    its status were told, and whether it was ended because its time ran out."""
+    """Copy the machine's output and reports until it ends. Returns how many lines of reports
+    were printed, and whether the machine was ended because its time ran out."""
     interactive = not a.command
     output, told, late = Follow(os.path.join(log, 'output')), 0, False
     patience = Patience(child.pid, a.timeout)

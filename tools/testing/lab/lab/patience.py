@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
-"""How long a booted machine may take: its own time, from its boot.
+"""The time limit of a booted machine: its own time, from its boot.
 
-Set-up and builds come before a boot, so no limit can hold them. What the emulator's
-threads wait for a CPU of this machine, because others use all of them, is not the
-booted machine's time either: such a machine is slow, and not stuck. A machine that
-sleeps for ever waits for no CPU, and so comes to its limit.
+Set-up and builds come before a boot, so they do not count. Nor does the time in which the
+emulator's threads wait for a CPU of this machine because other programs use all CPUs: such
+a machine is slow, and not stuck. A machine that sleeps for ever waits for no CPU, so
+it reaches its limit.
 
-  patience.py SECONDS COMMAND...    status 124 when it came to its limit, and was ended
+  patience.py SECONDS COMMAND...    status 124 if the limit ended it
 """
 
 import contextlib
@@ -18,9 +18,9 @@ import time
 
 
 def waited(pid):
-    """Seconds that the thread of @pid that waited longest has waited for a CPU.
+    """Seconds that the threads of @pid have waited for a CPU; of the one that waited longest.
 
-    0 where the kernel does not tell (CONFIG_SCHED_INFO): all time counts then.
+    0 if the kernel does not report it (CONFIG_SCHED_INFO): then all time counts.
     """
     longest = 0
     with contextlib.suppress(FileNotFoundError):
@@ -31,7 +31,7 @@ def waited(pid):
 
 
 class Patience:
-    """To be made when the process @pid, the booted machine, has been started."""
+    """Make it right after the start of @pid, which is the booted machine."""
 
     def __init__(self, pid, seconds):
         self.pid, self.seconds = pid, seconds
@@ -41,7 +41,7 @@ class Patience:
         passed = time.monotonic() - self.start
         if passed < self.seconds:
             return False
-        # A thread that has ended takes along what it has waited.
+        # The wait of a thread that has ended is gone from /proc, so keep the maximum.
         self.waited = max(self.waited, waited(self.pid))
         return passed - self.waited > self.seconds
 

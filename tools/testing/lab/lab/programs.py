@@ -12,7 +12,7 @@ from .paths import BUILD, TESTS
 
 
 def overlay(tree):
-    """Compile the tests; /t of both machines."""
+    """Compile the tests, and put them into @tree as /t of both machines."""
     binaries = os.path.join(BUILD, 'selftests')
     os.makedirs(binaries, exist_ok=True)
     os.makedirs(os.path.join(tree, 't'))

@@ -11,7 +11,7 @@ from .paths import BUILD
 
 
 def accelerator(a):
-    """QEMU's arguments for the host: the real thing if this machine is one."""
+    """Is the host emulated? And QEMU's arguments for it: KVM if this machine can do it."""
     if a.cpu == 'intel':
         say('emulated host, Intel (Bochs), one instruction is 1 ns')
         return True, []
@@ -26,7 +26,7 @@ def accelerator(a):
         return False, ['-accel', 'kvm', '-cpu', 'host']
     say('emulated host (no virtualization with a PMU on this machine), AMD, one thread'
         + (', one instruction is 1 ns' if a.icount else ''))
-    # One thread: QEMU's multi-threaded emulation loses live text patches.
+    # One thread: QEMU's multi-threaded emulation loses patches of running code.
     return True, ['-accel', 'tcg,thread=single,tb-size=512',
                   *(['-icount', 'shift=0,sleep=off'] if a.icount else []),
                   '-seed', '1', '-rtc', 'base=2026-01-01,clock=vm',

@@ -4,7 +4,7 @@
 import os
 import re
 
-# What a kernel says when something is wrong. Each is a failure of the run.
+# Each of these in a kernel's log fails the run.
 SPLATS = re.compile('|'.join((
     r'\bBUG:', r'\bWARNING:', r'\bOops\b', r'kernel BUG at', r'general protection fault',
     r'unable to handle', r'Call Trace:', r'Kernel panic', r'INFO: task .* blocked for more than',
@@ -16,15 +16,15 @@ SPLATS = re.compile('|'.join((
     r'refcount_t:', r'UBSAN:', r'KASAN:', r'page allocation failure', r'unchecked MSR access',
     r'perfevents: irq loop stuck', r'stack-protector', r'Out of memory', r'bad page state',
 )), re.I)
-# What matches, but is said by a healthy kernel too.
+# Lines that match, but that a healthy kernel prints, too.
 HARMLESS = re.compile(r'qemu-system-[^:]+:.*warning:|WARNING: (Spectre|unprivileged eBPF)|Speculative Return Stack', re.I)
 
 
 def found_in(log):
-    """What the kernels complained of: side, file, test, the line and what follows.
+    """The kernels' complaints: side, file, test, and the line with those that follow it.
 
-    A batch of tests leaves "lab: test NAME" in the log before each; only the
-    first complaint of a side and test is given.
+    A batch writes "lab: test NAME" to the log before each test. Only the first complaint of
+    each side and test is returned.
     """
     found = {}
     for name in ('host.log', 'host.dmesg', 'guest.log', 'guest.dmesg'):
