@@ -3,6 +3,7 @@
 # Sourced by the shell tests: TAP lines, and what several tests do. A test ends with
 # tap_end.
 
+tap_begun=
 tap_count=0
 tap_failed=0
 data=/tmp/perf.data	# what perf record writes
@@ -10,7 +11,8 @@ totals=/sys/kernel/debug/pvperf/totals	# of the host's module
 
 # tap_begin: before the first line
 tap_begin() {
-	[ "$tap_count" -gt 0 ] || echo "TAP version 13"
+	[ "$tap_begun" ] || echo "TAP version 13"
+	tap_begun=1
 }
 
 # tap STATUS NAME [WHY]: one result

@@ -3,7 +3,6 @@
 
 import fcntl
 import os
-import shutil
 import subprocess
 import sys
 
@@ -12,16 +11,15 @@ from .paths import BUILD, TESTS
 
 
 def overlay(tree):
-    """Compile the tests, and put them into @tree as /t of both machines."""
+    """Install the tests into @tree: as /t of both machines, and as a collection of /kselftest."""
     binaries = os.path.join(BUILD, 'selftests')
+    installed = os.path.join(tree, 'kselftest')
     os.makedirs(binaries, exist_ok=True)
     os.makedirs(os.path.join(tree, 't'))
+    os.mkdir(installed)
+    os.symlink('../t', os.path.join(installed, 'pvperf'))
     with open(os.path.join(binaries, '.lock'), 'w') as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        if subprocess.call(['make', '-s', 'V=1', '-C', TESTS, f'OUTPUT={binaries}',
-                            f'KSELFTEST={BUILD}/kselftest/trixie'], stdout=sys.stderr):
+        if subprocess.call(['make', '-s', 'V=1', '-C', TESTS, f'OUTPUT={binaries}', f'INSTALL_PATH={installed}',
+                            f'KSELFTEST={BUILD}/kselftest/trixie', 'kselftest_install'], stdout=sys.stderr):
             die('the selftests do not compile, see above', who='selftest')
-        for name in sorted(os.listdir(binaries)):
-            path = os.path.join(binaries, name)
-            if os.path.isfile(path) and os.access(path, os.X_OK):
-                shutil.copy(path, os.path.join(tree, 't', name))
