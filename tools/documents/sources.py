@@ -95,8 +95,9 @@ def kernels(top):
 
 KINDS = {
     'parameters': parameters, 'trace events': trace_events, 'debugfs files': debugfs,
-    'hooked functions': hooks, 'overflow limits': overflow_limits, 'selftests': tests, 'checks': checks, 'lab scripts': lab,
-    'make targets': targets, 'rooms': rooms, 'documents': documents, 'kernels': kernels,
+    'hooked functions': hooks, 'overflow limits': overflow_limits, 'selftests': tests,
+    'checks': checks, 'lab scripts': lab,
+    'rooms': rooms, 'documents': documents, 'kernels': kernels,
 }
 
 
