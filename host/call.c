@@ -49,29 +49,60 @@ static void call_log_lent_out(struct pvperf_vm *vm,
 		call_refuse_vm("the host's PMU is lent to VMs (mediated vPMU); load kvm_amd or kvm_intel with enable_mediated_pmu=0");
 }
 
-static int call_open(struct pvperf_vcpu *vcpu, u64 addr, const s32 *id)
-{
+/* What OPEN was given, copied and checked. The guest's memory may be slow. */
+struct call_open {
 	struct guest_perf_event_param param;
 	struct guest_perf_attr attr;
-	struct kvm *kvm = vcpu->vm->kvm;
+	struct pvperf_page *page;
+};
+
+static int call_open_copy(struct kvm *kvm, struct call_open *open, u64 addr, const s32 *id)
+{
 	int err;
 
-	err = pvperf_decode_range(addr, sizeof(param), 8);
+	err = pvperf_decode_range(addr, sizeof(open->param), 8);
 	if (!err)
-		err = pvperf_page_copy_in(kvm, &param, addr, sizeof(param));
-	if (!err && id && *id != param.id)
+		err = pvperf_page_copy_in(kvm, &open->param, addr, sizeof(open->param));
+	if (!err && id && *id != open->param.id)
 		err = -KVM_EINVAL;
 	if (!err)
-		err = pvperf_decode_param(&param);
+		err = pvperf_decode_param(&open->param);
 	if (!err)
-		err = pvperf_page_copy_in(kvm, &attr, param.attr_addr, sizeof(attr));
+		err = pvperf_page_copy_in(kvm, &open->attr, open->param.attr_addr,
+					  sizeof(open->attr));
 	if (!err)
-		err = pvperf_decode_attr(&attr);
-	if (!err)
-		err = pvperf_policy_check(&pvperf_policy, &attr);
-	if (!err)
-		err = pvperf_event_open(vcpu, &param, &attr);
-	call_log_lent_out(vcpu->vm, &attr, err);
+		err = pvperf_decode_attr(&open->attr);
+	return err ?: pvperf_policy_check(&pvperf_policy, &open->attr);
+}
+
+static int call_open_locked(struct pvperf_vcpu *vcpu, struct call_open *open)
+{
+	int err;
+
+	pvperf_vcpu_enter(vcpu);
+	err = pvperf_event_open(vcpu, &open->param, &open->attr, open->page);
+	pvperf_vcpu_leave(vcpu);
+	return err;
+}
+
+/* The vCPU is not locked: to copy and to pin may take as long as userspace likes. */
+static int call_open(struct pvperf_vcpu *vcpu, u64 addr, const s32 *id)
+{
+	struct pvperf_vm *vm = vcpu->vm;
+	struct call_open open;
+	int err;
+
+	err = call_open_copy(vm->kvm, &open, addr, id);
+	if (err)
+		return err;
+	open.page = pvperf_page_get(vm, open.param.guest_event_addr,
+				    pvperf_policy.max_pages);
+	if (IS_ERR(open.page))
+		return PTR_ERR(open.page);
+	err = call_open_locked(vcpu, &open);
+	if (err)
+		pvperf_page_put(vm, open.page);
+	call_log_lent_out(vm, &open.attr, err);
 	return err;
 }
 
@@ -113,11 +144,20 @@ static void call_note(struct pvperf_vcpu *vcpu, u32 op, u32 arg, long result)
 
 static int call_decoded_op(struct pvperf_vcpu *vcpu, const struct guest_perf_op *op)
 {
-	if (op->op == KVM_PERF_OP_OPEN)
-		return call_open(vcpu, op->arg, &op->id);
 	if (op->op == KVM_PERF_OP_READ && op->arg)
 		return pvperf_sync_read_many(vcpu, op->id, op->arg);
 	return call_event(vcpu, op->op, op->id, op->arg);
+}
+
+/* OPEN wants the vCPU unlocked: see call_open(). */
+static int call_open_between(struct pvperf_vcpu *vcpu, const struct guest_perf_op *op)
+{
+	int err;
+
+	pvperf_vcpu_leave(vcpu);
+	err = call_open(vcpu, op->arg, &op->id);
+	pvperf_vcpu_enter(vcpu);
+	return err;
 }
 
 static int call_batch_op(struct pvperf_vcpu *vcpu, const struct guest_perf_op *op)
@@ -125,14 +165,15 @@ static int call_batch_op(struct pvperf_vcpu *vcpu, const struct guest_perf_op *o
 	int err = pvperf_decode_op(op);
 
 	if (!err)
-		err = call_decoded_op(vcpu, op);
+		err = op->op == KVM_PERF_OP_OPEN ? call_open_between(vcpu, op) :
+						   call_decoded_op(vcpu, op);
 	call_note(vcpu, op->op, op->id, err);
 	return err;
 }
 
 /*
  * A batch in the attached page needs no translation: the page is pinned, and
- * writable.
+ * writable, for as long as the vCPU is locked.
  */
 static struct guest_perf_op *call_batch_mapped(struct pvperf_vcpu *vcpu, u64 addr)
 {
@@ -141,58 +182,115 @@ static struct guest_perf_op *call_batch_mapped(struct pvperf_vcpu *vcpu, u64 add
 	return pvperf_page_at(vcpu->page, addr);
 }
 
+/* Copies a batch. One whose results can't be written must change nothing. */
+static int call_batch_copy(struct pvperf_vcpu *vcpu, u64 addr, u32 len)
+{
+	const struct guest_perf_op *mapped = call_batch_mapped(vcpu, addr);
+	struct kvm *kvm = vcpu->vm->kvm;
+	int err;
+
+	if (mapped) {
+		memcpy(vcpu->batch, mapped, len);
+		return 0;
+	}
+	/* Only this thread uses .batch. */
+	pvperf_vcpu_leave(vcpu);
+	err = pvperf_page_copy_in(kvm, vcpu->batch, addr, len);
+	if (!err)
+		err = pvperf_page_copy_out(kvm, addr, vcpu->batch, len);
+	pvperf_vcpu_enter(vcpu);
+	return err;
+}
+
+/* Does a copied batch. Returns whether all results are in the guest's memory. */
+static bool call_batch_do(struct pvperf_vcpu *vcpu, u64 addr, u32 n)
+{
+	struct guest_perf_op *mapped = call_batch_mapped(vcpu, addr);
+	struct guest_perf_op *batch = vcpu->batch;
+	bool written = mapped;
+	u32 i;
+
+	for (i = 0; i < n; i++) {
+		batch[i].result = call_batch_op(vcpu, &batch[i]);
+		if (batch[i].op == KVM_PERF_OP_OPEN) {
+			/* The vCPU was unlocked; another one's RESET detaches the page. */
+			mapped = call_batch_mapped(vcpu, addr);
+			written &= !!mapped;
+		}
+		if (mapped)
+			WRITE_ONCE(mapped[i].result, batch[i].result);
+	}
+	return written;
+}
+
 static int call_batch(struct pvperf_vcpu *vcpu, u64 addr, u32 n)
 {
-	struct guest_perf_op *batch = vcpu->batch, *mapped;
-	u32 i, len = n * sizeof(*batch);
+	u32 len = n * sizeof(*vcpu->batch);
+	bool written = false;
 	int err;
 
 	err = pvperf_decode_batch(addr, n, KVM_PERF_BATCH_MAX);
 	if (err)
 		return err;
-	mapped = call_batch_mapped(vcpu, addr);
-	if (mapped)
-		memcpy(batch, mapped, len);
-	else
-		err = pvperf_page_copy_in(vcpu->vm->kvm, batch, addr, len);
-	/* A batch whose results cannot be written must change nothing. */
-	if (!err && !mapped)
-		err = pvperf_page_copy_out(vcpu->vm->kvm, addr, batch, len);
+	pvperf_vcpu_enter(vcpu);
+	err = call_batch_copy(vcpu, addr, len);
+	if (!err)
+		written = call_batch_do(vcpu, addr, n);
+	pvperf_vcpu_leave(vcpu);
 	if (err)
 		return err;
-
-	for (i = 0; i < n; i++) {
-		batch[i].result = call_batch_op(vcpu, &batch[i]);
-		if (mapped)
-			WRITE_ONCE(mapped[i].result, batch[i].result);
-	}
 	atomic64_add(n, &vcpu->vm->stats.ops);
-	if (!mapped)
-		err = pvperf_page_copy_out(vcpu->vm->kvm, addr, batch, len);
+	if (!written)
+		err = pvperf_page_copy_out(vcpu->vm->kvm, addr, vcpu->batch, len);
 	return err ? err : n;
 }
 
 static int call_attach(struct pvperf_vcpu *vcpu, u64 addr)
 {
 	int err = pvperf_decode_range(addr, PAGE_SIZE, PAGE_SIZE);
+	struct pvperf_page *page;
 
-	return err ? err : pvperf_vcpu_attach(vcpu, addr);
+	if (err)
+		return err;
+	page = pvperf_page_get(vcpu->vm, addr, pvperf_policy.max_pages);
+	if (IS_ERR(page))
+		return PTR_ERR(page);
+	pvperf_vcpu_enter(vcpu);
+	pvperf_vcpu_attach(vcpu, addr, page);
+	pvperf_vcpu_leave(vcpu);
+	return 0;
 }
 
+/* CLOSE, ENABLE, DISABLE, READ, DETACH: they touch no memory that is not pinned. */
 static int call_locked(struct pvperf_vcpu *vcpu, const struct pvperf_call *call)
+{
+	int err = 0;
+
+	pvperf_vcpu_enter(vcpu);
+	if (call->op == KVM_PERF_OP_DETACH)
+		pvperf_vcpu_clear(vcpu, PVPERF_END_CLOSE);
+	else
+		err = call_event(vcpu, call->op, call->arg[0], 0);
+	pvperf_vcpu_leave(vcpu);
+	return err;
+}
+
+/* Takes the vCPU's lock where it must be held. */
+static int call_vcpu(struct pvperf_vcpu *vcpu, const struct pvperf_call *call)
 {
 	switch (call->op) {
 	case KVM_PERF_OP_OPEN:
 		return call_open(vcpu, call_addr(call), NULL);
 	case KVM_PERF_OP_ATTACH:
 		return call_attach(vcpu, call_addr(call));
-	case KVM_PERF_OP_DETACH:
-		pvperf_vcpu_clear(vcpu, PVPERF_END_CLOSE);
-		return 0;
 	case KVM_PERF_OP_BATCH:
 		return call_batch(vcpu, call_addr(call), call->arg[2]);
+	case KVM_PERF_OP_RESET:
+		/* It takes every vCPU's lock in turn. */
+		pvperf_vcpu_clear_all(vcpu->vm, PVPERF_END_CLOSE);
+		return 0;
 	default:
-		return call_event(vcpu, call->op, call->arg[0], 0);
+		return call_locked(vcpu, call);
 	}
 }
 
@@ -200,19 +298,12 @@ static long call_vm(struct kvm_vcpu *kvcpu, const struct pvperf_call *call)
 {
 	struct pvperf_vm *vm = pvperf_vm_get(kvcpu->kvm);
 	struct pvperf_vcpu *vcpu = vm ? pvperf_vcpu_get(vm, kvcpu) : NULL;
-	long ret = 0;
+	long ret;
 
 	if (!vcpu)
 		return -KVM_ENOMEM;
 	atomic64_inc(&vm->stats.calls);
-	if (call->op == KVM_PERF_OP_RESET) {
-		/* RESET takes every vCPU's lock in turn, so it must hold none. */
-		pvperf_vcpu_clear_all(vm, PVPERF_END_CLOSE);
-	} else {
-		pvperf_vcpu_enter(vcpu);
-		ret = call_locked(vcpu, call);
-		pvperf_vcpu_leave(vcpu);
-	}
+	ret = call_vcpu(vcpu, call);
 	call_note(vcpu, call->op, call->arg[0], ret);
 	return ret;
 }

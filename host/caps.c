@@ -7,6 +7,7 @@
 #include <linux/module.h>
 #include <linux/moduleparam.h>
 #include <linux/random.h>
+#include <linux/siphash.h>
 #include <linux/string.h>
 #include <asm/cpufeature.h>
 #include "../compat/cpuid.h"
@@ -34,12 +35,12 @@ MODULE_PARM_DESC(max_pages, "pages that one VM may have pinned, 1 to 65536 (defa
 module_param_named(min_period, pvperf_policy.min_period, uint, 0444);
 MODULE_PARM_DESC(min_period, "shortest sampling period, at least 100 (default 1000)");
 
-static u64 epoch;
+static siphash_key_t epoch_key;
 static u32 counters;
 
-u64 pvperf_caps_epoch(void)
+u64 pvperf_caps_epoch(u64 vm)
 {
-	return epoch;
+	return siphash_1u64(vm, &epoch_key);
 }
 
 /* The number of general-purpose counters, if the CPU tells it; else 0. */
@@ -111,7 +112,7 @@ int pvperf_caps_init(bool hardware)
 		return err;
 	pvperf_policy.raw_mask = caps_raw_mask();
 	counters = hardware ? caps_counters() : 0;
-	get_random_bytes(&epoch, sizeof(epoch));
+	get_random_bytes(&epoch_key, sizeof(epoch_key));
 	return 0;
 }
 

@@ -21,11 +21,14 @@ extern struct pvperf_policy pvperf_policy;
 int pvperf_caps_init(bool hardware);
 
 /**
- * pvperf_caps_epoch() - a number that is another one at each load of the module
+ * pvperf_caps_epoch() - what tells a guest that it has to do with another host side
+ * @vm: the VM's serial number
  *
- * Return: the number.
+ * No VM can find out from its epoch which others share its host.
+ *
+ * Return: a number that is another one for each VM, and at each load of the module.
  */
-u64 pvperf_caps_epoch(void);
+u64 pvperf_caps_epoch(u64 vm);
 
 /**
  * pvperf_caps_cpuid() - answer CPUID

@@ -62,22 +62,10 @@ static struct perf_event *event_create(struct pvperf_host_event *event)
 						pvperf_overflow_nmi, event);
 }
 
-/* The event's memory, in a page that may be pinned already. */
-static int event_map(struct pvperf_host_event *event, u64 addr)
-{
-	struct pvperf_page *page = pvperf_page_get(event->vcpu->vm, addr,
-						   pvperf_policy.max_pages);
-
-	if (IS_ERR(page))
-		return PTR_ERR(page);
-	event->page = page;
-	event->shared = pvperf_page_at(page, addr);
-	return 0;
-}
-
 static struct pvperf_host_event *event_alloc(struct pvperf_vcpu *vcpu,
 					     const struct guest_perf_event_param *param,
-					     const struct guest_perf_attr *attr)
+					     const struct guest_perf_attr *attr,
+					     struct pvperf_page *page)
 {
 	struct pvperf_host_event *event = kzalloc(sizeof(*event), GFP_KERNEL_ACCOUNT);
 
@@ -88,6 +76,8 @@ static struct pvperf_host_event *event_alloc(struct pvperf_vcpu *vcpu,
 	event->full = param->event_size == KVM_PERF_EVENT_SIZE;
 	event->attr = *attr;
 	event->period = attr->sample_period;
+	event->page = page;
+	event->shared = pvperf_page_at(page, param->guest_event_addr);
 	return event;
 }
 
@@ -111,7 +101,7 @@ bool pvperf_event_hardware(void)
 
 int pvperf_event_open(struct pvperf_vcpu *vcpu,
 		      const struct guest_perf_event_param *param,
-		      const struct guest_perf_attr *attr)
+		      const struct guest_perf_attr *attr, struct pvperf_page *page)
 {
 	struct pvperf_host_event *event;
 	int err;
@@ -121,16 +111,13 @@ int pvperf_event_open(struct pvperf_vcpu *vcpu,
 		return -KVM_EEXIST;
 	if (vcpu->nr_events >= pvperf_policy.max_events)
 		return -KVM_ENOSPC;
-	event = event_alloc(vcpu, param, attr);
+	event = event_alloc(vcpu, param, attr, page);
 	if (!event)
 		return -KVM_ENOMEM;
-	err = event_map(event, param->guest_event_addr);
-	if (err)
-		goto err_free;
 	event->perf = event_create(event);
 	if (IS_ERR(event->perf)) {
 		err = event_error(PTR_ERR(event->perf));
-		goto err_unmap;
+		goto err_free;
 	}
 	err = pvperf_ids_add(event);
 	if (err)
@@ -140,8 +127,6 @@ int pvperf_event_open(struct pvperf_vcpu *vcpu,
 
 err_release:
 	perf_event_release_kernel(event->perf);
-err_unmap:
-	pvperf_page_put(event->vcpu->vm, event->page);
 err_free:
 	kfree(event);
 	return err;

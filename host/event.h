@@ -26,12 +26,14 @@ bool pvperf_event_hardware(void);
  * @vcpu: the vCPU
  * @param: a checked copy
  * @attr: a checked copy
+ * @page: the event's memory; the caller's reference becomes the event's if this
+ *	succeeds
  *
  * Return: 0 or -KVM_E*.
  */
 int pvperf_event_open(struct pvperf_vcpu *vcpu,
 		      const struct guest_perf_event_param *param,
-		      const struct guest_perf_attr *attr);
+		      const struct guest_perf_attr *attr, struct pvperf_page *page);
 
 /**
  * pvperf_event_close() - close an event and free it; any process context

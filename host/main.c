@@ -31,10 +31,13 @@ static int __init pvperf_host_init(void)
 	err = pvperf_caps_init(pvperf_event_hardware());
 	if (err)
 		return err;
+	err = pvperf_vms_init();
+	if (err)
+		return err;
 	pvperf_compat_count_init();
 	err = pvperf_door_watch();
 	if (err)
-		return err;
+		goto err_vms;
 	err = pvperf_door_open();
 	if (err)
 		goto err_unwatch;
@@ -50,6 +53,8 @@ err_unwatch:
 	/* A guest may have come in before the self-test failed. */
 	pvperf_vms_exit();
 	pvperf_door_unwatch();
+err_vms:
+	pvperf_vms_fini();
 	return err;
 }
 
@@ -59,6 +64,7 @@ static void __exit pvperf_host_exit(void)
 	pvperf_door_close();
 	pvperf_vms_exit();
 	pvperf_door_unwatch();
+	pvperf_vms_fini();
 	pr_info("unloaded\n");
 }
 

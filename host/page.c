@@ -11,6 +11,7 @@
 #include <linux/kvm_host.h>
 #include <linux/kvm_pvperf.h>
 #include <linux/mm.h>
+#include <linux/module.h>
 #include <linux/slab.h>
 #include <linux/uaccess.h>
 #include "page.h"
@@ -32,50 +33,115 @@ static unsigned long page_hva(struct kvm *kvm, u64 gpa, bool write)
 	return hva ? hva + (gpa & ~PAGE_MASK) : 0;
 }
 
+/*
+ * Memory that may be written to behind its owner's back, and has no owner who writes
+ * it to a disk: anonymous, shmem, hugetlb. Older kernels pin a file's pages, too.
+ */
+static bool page_may_stay(struct page *page)
+{
+	struct folio *folio = page_folio(page);
+
+	return folio_test_anon(folio) || folio_test_swapbacked(folio) ||
+	       folio_test_hugetlb(folio);
+}
+
+/*
+ * A fault may wait for a process for as long as that likes (userfaultfd, FUSE). So a
+ * fault is taken only if there must be one, with none of our locks held, and with a
+ * reference on the module: rmmod fails at once then, instead of waiting.
+ */
+static bool page_pin_one(unsigned long hva, struct page **page)
+{
+	unsigned int flags = FOLL_WRITE | FOLL_LONGTERM;
+	bool done = pin_user_pages_fast(hva, 1, flags | FOLL_NOFAULT, page) == 1;
+
+	if (!done && try_module_get(THIS_MODULE)) {
+		done = pin_user_pages_fast(hva, 1, flags, page) == 1;
+		module_put(THIS_MODULE);
+	}
+	if (done && !page_may_stay(*page)) {
+		unpin_user_page(*page);
+		done = false;
+	}
+	return done;
+}
+
 static struct pvperf_page *page_pin(struct kvm *kvm, u64 gpa)
 {
 	unsigned long hva = page_hva(kvm, gpa & PAGE_MASK, true);
 	struct pvperf_page *page;
+	struct page *pinned;
 
 	if (!hva)
 		return ERR_PTR(-KVM_EFAULT);
 	page = kzalloc(sizeof(*page), GFP_KERNEL_ACCOUNT);
 	if (!page)
 		return ERR_PTR(-KVM_ENOMEM);
-	if (pin_user_pages_fast(hva, 1, FOLL_WRITE | FOLL_LONGTERM,
-				&page->page) != 1) {
+	if (!page_pin_one(hva, &pinned)) {
 		kfree(page);
 		return ERR_PTR(-KVM_EFAULT);
 	}
 	page->gfn = gpa >> PAGE_SHIFT;
-	page->address = page_address(page->page);
+	page->hva = hva;
+	page->address = page_address(pinned);
+	page->refs = 1;
 	return page;
 }
 
-/* vm->lock is held. */
-static struct pvperf_page *page_get(struct pvperf_vm *vm, u64 gpa, u32 max)
+/*
+ * What page_may_stay() allows has no file system that must know of the write, so
+ * the flag is all there is to set; set_page_dirty_lock() could sleep on a lock.
+ */
+static void page_unpin(struct pvperf_page *page)
 {
-	struct pvperf_page *page;
-	int err;
+	struct page *pinned = virt_to_page(page->address);
 
-	page = xa_load(&vm->pages, gpa >> PAGE_SHIFT);
-	if (page) {
-		page->refs++;
-		return page;
-	}
+	folio_set_dirty(page_folio(pinned));
+	unpin_user_page(pinned);
+	kfree(page);
+}
+
+/*
+ * The page that the VM has pinned there, with one more reference; NULL if there is
+ * none. Userspace may have put other memory there since, which is an error as long
+ * as the old page has a user.
+ */
+static struct pvperf_page *page_again(struct pvperf_vm *vm, u64 gpa)
+{
+	struct pvperf_page *page = xa_load(&vm->pages, gpa >> PAGE_SHIFT);
+
+	lockdep_assert_held(&vm->lock);
+	if (!page)
+		return NULL;
+	if (page_hva(vm->kvm, gpa & PAGE_MASK, true) != page->hva)
+		return ERR_PTR(-KVM_EFAULT);
+	page->refs++;
+	return page;
+}
+
+static struct pvperf_page *page_add(struct pvperf_vm *vm, struct pvperf_page *page, u32 max)
+{
+	lockdep_assert_held(&vm->lock);
 	if (vm->nr_pages >= max)
 		return ERR_PTR(-KVM_ENOSPC);
-	page = page_pin(vm->kvm, gpa);
-	if (IS_ERR(page))
-		return page;
-	err = xa_err(xa_store(&vm->pages, page->gfn, page, GFP_KERNEL_ACCOUNT));
-	if (err) {
-		unpin_user_page(page->page);
-		kfree(page);
+	if (xa_err(xa_store(&vm->pages, page->gfn, page, GFP_KERNEL_ACCOUNT)))
 		return ERR_PTR(-KVM_ENOMEM);
-	}
-	page->refs = 1;
 	vm->nr_pages++;
+	return page;
+}
+
+/* Another vCPU may pin the same page meanwhile: the first one in is taken. */
+static struct pvperf_page *page_new(struct pvperf_vm *vm, u64 gpa, u32 max)
+{
+	struct pvperf_page *fresh = page_pin(vm->kvm, gpa), *page;
+
+	if (IS_ERR(fresh))
+		return fresh;
+	mutex_lock(&vm->lock);
+	page = page_again(vm, gpa) ?: page_add(vm, fresh, max);
+	mutex_unlock(&vm->lock);
+	if (page != fresh)
+		page_unpin(fresh);
 	return page;
 }
 
@@ -84,43 +150,56 @@ struct pvperf_page *pvperf_page_get(struct pvperf_vm *vm, u64 gpa, u32 max)
 	struct pvperf_page *page;
 
 	mutex_lock(&vm->lock);
-	page = page_get(vm, gpa, max);
+	page = page_again(vm, gpa);
+	if (!page && vm->nr_pages >= max)
+		page = ERR_PTR(-KVM_ENOSPC);
 	mutex_unlock(&vm->lock);
-	return page;
-}
-
-/* vm->lock is held. */
-static void page_put(struct pvperf_vm *vm, struct pvperf_page *page)
-{
-	if (--page->refs)
-		return;
-	xa_erase(&vm->pages, page->gfn);
-	vm->nr_pages--;
-	unpin_user_pages_dirty_lock(&page->page, 1, true);
-	kfree(page);
+	return page ?: page_new(vm, gpa, max);
 }
 
 void pvperf_page_put(struct pvperf_vm *vm, struct pvperf_page *page)
 {
+	bool last;
+
 	mutex_lock(&vm->lock);
-	page_put(vm, page);
+	last = !--page->refs;
+	if (last) {
+		xa_erase(&vm->pages, page->gfn);
+		vm->nr_pages--;
+	}
 	mutex_unlock(&vm->lock);
+	if (last)
+		page_unpin(page);
 }
 
 int pvperf_page_copy_in(struct kvm *kvm, void *to, u64 gpa, u32 len)
 {
-	unsigned long hva = page_hva(kvm, gpa, false);
+	const void __user *from = (void __user *)page_hva(kvm, gpa, false);
+	unsigned long left = len;
 
-	if (!hva || copy_from_user(to, (void __user *)hva, len))
+	if (!from)
 		return -KVM_EFAULT;
-	return 0;
+	if (!copy_from_user_nofault(to, from, len))
+		return 0;
+	if (try_module_get(THIS_MODULE)) {
+		left = copy_from_user(to, from, len);
+		module_put(THIS_MODULE);
+	}
+	return left ? -KVM_EFAULT : 0;
 }
 
 int pvperf_page_copy_out(struct kvm *kvm, u64 gpa, const void *from, u32 len)
 {
-	unsigned long hva = page_hva(kvm, gpa, true);
+	void __user *to = (void __user *)page_hva(kvm, gpa, true);
+	unsigned long left = len;
 
-	if (!hva || copy_to_user((void __user *)hva, from, len))
+	if (!to)
 		return -KVM_EFAULT;
-	return 0;
+	if (!copy_to_user_nofault(to, from, len))
+		return 0;
+	if (try_module_get(THIS_MODULE)) {
+		left = copy_to_user(to, from, len);
+		module_put(THIS_MODULE);
+	}
+	return left ? -KVM_EFAULT : 0;
 }

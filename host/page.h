@@ -10,19 +10,18 @@
 #include <linux/types.h>
 
 struct kvm;
-struct page;
 struct pvperf_vm;
 
 /**
  * struct pvperf_page - a pinned page of a guest
  * @gfn: its guest frame number
- * @page: its struct page
+ * @hva: where userspace had it when it was pinned
  * @address: where the host has it mapped
  * @refs: number of users, under pvperf_vm.lock
  */
 struct pvperf_page {
 	u64 gfn;
-	struct page *page;
+	unsigned long hva;
 	void *address;
 	u32 refs;
 };
@@ -32,6 +31,8 @@ struct pvperf_page {
  * @vm: the VM; takes its lock
  * @gpa: any guest-physical address in the page
  * @max: how many pages the VM may have pinned
+ *
+ * May wait for userspace without limit, so the caller holds no lock of ours.
  *
  * Context: a vCPU's thread.
  * Return: the page, or ERR_PTR(-KVM_E*).
@@ -52,6 +53,8 @@ void pvperf_page_put(struct pvperf_vm *vm, struct pvperf_page *page);
  * @gpa: guest-physical; does not cross a page's end
  * @len: how many bytes
  *
+ * May wait for userspace without limit, so the caller holds no lock of ours.
+ *
  * Return: 0 or -KVM_EFAULT.
  */
 int pvperf_page_copy_in(struct kvm *kvm, void *to, u64 gpa, u32 len);
@@ -62,6 +65,8 @@ int pvperf_page_copy_in(struct kvm *kvm, void *to, u64 gpa, u32 len);
  * @gpa: guest-physical; does not cross a page's end
  * @from: where from
  * @len: how many bytes
+ *
+ * May wait for userspace without limit, so the caller holds no lock of ours.
  *
  * Return: 0 or -KVM_EFAULT.
  */

@@ -21,8 +21,7 @@ void pvperf_reset_mark(struct pvperf_vcpu *vcpu)
 {
 	/*
 	 * From here on no overflow writes to the guest. To close the events is to
-	 * sleep, so a work does it, or the vCPU's next call.
+	 * sleep, so vm.c's work does it, or the vCPU's next call.
 	 */
 	WRITE_ONCE(vcpu->dead, true);
-	schedule_work(&vcpu->reset);
 }

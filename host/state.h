@@ -6,16 +6,18 @@
  * The state of a VM, of its vCPUs and of their events: the structures that
  * several units touch. Knows neither KVM nor perf.
  *
- * Locks, outermost first: vm.c's registry lock, pvperf_vcpu.lock, pvperf_vm.lock.
+ * Locks, outermost first: pvperf_vcpu.lock, pvperf_vm.lock. vm.c's registry lock is
+ * never held with another.
  */
 
 #include <linux/irq_work.h>
 #include <linux/kvm_pvperf.h>
 #include <linux/list.h>
+#include <linux/llist.h>
 #include <linux/mutex.h>
 #include <linux/rcupdate.h>
+#include <linux/refcount.h>
 #include <linux/types.h>
-#include <linux/workqueue.h>
 #include <linux/xarray.h>
 #include <pvperf/page.h>
 #include "../compat/count.h"
@@ -43,10 +45,15 @@ struct pvperf_stats {
 	atomic64_t nmis;
 };
 
-/* A VM that has made a call. Looked up under RCU. */
+/*
+ * A VM that has made a call. Looked up under RCU. Its vCPUs stay until the last
+ * reference is dropped, but once it has ended nothing may touch their kvcpu.
+ */
 struct pvperf_vm {
 	struct hlist_node node;		/* in the registry, RCU */
 	struct kvm *kvm;		/* the registry's key */
+	u64 serial;			/* of all VMs since the module was loaded */
+	refcount_t refs;		/* one is the registry's */
 	pid_t pid;
 	struct mutex lock;		/* protects .pages and .nr_pages */
 	struct xarray pages;		/* struct pvperf_page by gfn */
@@ -54,9 +61,10 @@ struct pvperf_vm {
 	struct xarray ids;		/* struct pvperf_host_event by id */
 	u32 nr_pages;
 	bool pmu_lent_out;		/* the last OPEN failed for this reason */
+	bool ended;			/* set once; who sets it ends the VM */
 	u32 priority;			/* enum pvperf_priority; may change at any time */
 	struct pvperf_stats stats;
-	struct rcu_head rcu;
+	struct llist_node freed;	/* waits for a grace period */
 };
 
 /* A guest that numbers its events consecutively has each one found here. */
@@ -89,7 +97,6 @@ struct pvperf_vcpu {
 	u32 in_tick;
 	bool dead;			/* the vCPU was reset: write nothing any more */
 	struct irq_work wake;
-	struct work_struct reset;
 	struct guest_perf_op batch[KVM_PERF_BATCH_MAX];
 };
 

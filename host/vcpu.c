@@ -13,16 +13,6 @@
 #include "trace.h"
 #include "vcpu.h"
 
-static void vcpu_reset_work(struct work_struct *work)
-{
-	struct pvperf_vcpu *vcpu = container_of(work, struct pvperf_vcpu, reset);
-
-	mutex_lock(&vcpu->lock);
-	if (READ_ONCE(vcpu->dead))
-		pvperf_vcpu_clear(vcpu, PVPERF_END_SILENT);
-	mutex_unlock(&vcpu->lock);
-}
-
 static struct pvperf_vcpu *vcpu_alloc(struct pvperf_vm *vm, struct kvm_vcpu *kvcpu)
 {
 	struct pvperf_vcpu *vcpu = kzalloc(sizeof(*vcpu), GFP_KERNEL_ACCOUNT);
@@ -35,8 +25,8 @@ static struct pvperf_vcpu *vcpu_alloc(struct pvperf_vm *vm, struct kvm_vcpu *kvc
 	vcpu->task = get_task_struct(current);
 	mutex_init(&vcpu->lock);
 	INIT_LIST_HEAD(&vcpu->events);
-	INIT_WORK(&vcpu->reset, vcpu_reset_work);
-	init_irq_work(&vcpu->wake, pvperf_inject_wake);
+	/* Hard: pvperf_vcpu_quiesce() may not wait for a thread of PREEMPT_RT's. */
+	vcpu->wake = IRQ_WORK_INIT_HARD(pvperf_inject_wake);
 	return vcpu;
 }
 
@@ -58,11 +48,14 @@ struct pvperf_vcpu *pvperf_vcpu_get(struct pvperf_vm *vm, struct kvm_vcpu *kvcpu
 	return vcpu;
 }
 
-void pvperf_vcpu_destroy(struct pvperf_vcpu *vcpu)
+void pvperf_vcpu_quiesce(struct pvperf_vcpu *vcpu)
 {
-	cancel_work_sync(&vcpu->reset);
 	/* All events are closed, so nobody can queue the irq_work again. */
 	irq_work_sync(&vcpu->wake);
+}
+
+void pvperf_vcpu_free(struct pvperf_vcpu *vcpu)
+{
 	put_task_struct(vcpu->task);
 	kfree(vcpu);
 }
@@ -115,26 +108,20 @@ static void vcpu_detach_page(struct pvperf_vcpu *vcpu, enum pvperf_end end)
 	vcpu->page = NULL;
 }
 
-int pvperf_vcpu_attach(struct pvperf_vcpu *vcpu, u64 addr)
+void pvperf_vcpu_attach(struct pvperf_vcpu *vcpu, u64 addr, struct pvperf_page *page)
 {
-	struct guest_perf_page *head;
-	struct pvperf_page *page;
+	struct guest_perf_page *head = pvperf_page_at(page, addr);
 
 	lockdep_assert_held(&vcpu->lock);
-	page = pvperf_page_get(vcpu->vm, addr, pvperf_policy.max_pages);
-	if (IS_ERR(page))
-		return PTR_ERR(page);
 	vcpu_detach_page(vcpu, PVPERF_END_CLOSE);
-	head = pvperf_page_at(page, addr);
 	memset(head, 0, offsetof(struct guest_perf_page, batch));
 	head->version = KVM_PERF_ABI_VERSION;
-	head->epoch = pvperf_caps_epoch();
+	head->epoch = pvperf_caps_epoch(vcpu->vm->serial);
 	head->nmis = vcpu->nmis;
 	head->state = KVM_PERF_PAGE_LIVE;
 	vcpu->page = page;
 	vcpu->page_addr = addr;
 	WRITE_ONCE(vcpu->head, head);
-	return 0;
 }
 
 void pvperf_vcpu_clear(struct pvperf_vcpu *vcpu, enum pvperf_end end)
@@ -159,6 +146,22 @@ void pvperf_vcpu_clear_all(struct pvperf_vm *vm, enum pvperf_end end)
 		mutex_lock(&vcpu->lock);
 		pvperf_vcpu_clear(vcpu, READ_ONCE(vcpu->dead) ?
 				  PVPERF_END_SILENT : end);
+		mutex_unlock(&vcpu->lock);
+	}
+}
+
+void pvperf_vcpu_clear_dead(struct pvperf_vm *vm)
+{
+	struct pvperf_vcpu *vcpu;
+	unsigned long idx;
+
+	xa_for_each(&vm->vcpus, idx, vcpu) {
+		if (!READ_ONCE(vcpu->dead))
+			continue;
+		mutex_lock(&vcpu->lock);
+		/* The vCPU's next call may have done it, and cleared .dead. */
+		if (READ_ONCE(vcpu->dead))
+			pvperf_vcpu_clear(vcpu, PVPERF_END_SILENT);
 		mutex_unlock(&vcpu->lock);
 	}
 }

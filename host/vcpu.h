@@ -17,10 +17,16 @@
 struct pvperf_vcpu *pvperf_vcpu_get(struct pvperf_vm *vm, struct kvm_vcpu *kvcpu);
 
 /**
- * pvperf_vcpu_destroy() - free a vCPU
+ * pvperf_vcpu_quiesce() - wait until nothing touches a vCPU's kvcpu any more
  * @vcpu: was cleared, and makes no calls any more
  */
-void pvperf_vcpu_destroy(struct pvperf_vcpu *vcpu);
+void pvperf_vcpu_quiesce(struct pvperf_vcpu *vcpu);
+
+/**
+ * pvperf_vcpu_free() - free a vCPU
+ * @vcpu: nobody has it any more
+ */
+void pvperf_vcpu_free(struct pvperf_vcpu *vcpu);
 
 /**
  * pvperf_vcpu_enter() - take the vCPU's lock for a call
@@ -41,10 +47,9 @@ void pvperf_vcpu_leave(struct pvperf_vcpu *vcpu);
  * pvperf_vcpu_attach() - set the vCPU's page
  * @vcpu: the vCPU whose thread this is, locked
  * @addr: guest-physical, aligned to a page
- *
- * Return: 0 or -KVM_E*.
+ * @page: the memory there; the caller's reference becomes the vCPU's
  */
-int pvperf_vcpu_attach(struct pvperf_vcpu *vcpu, u64 addr);
+void pvperf_vcpu_attach(struct pvperf_vcpu *vcpu, u64 addr, struct pvperf_page *page);
 
 /**
  * pvperf_vcpu_clear() - close all events of a vCPU and put its page
@@ -59,6 +64,12 @@ void pvperf_vcpu_clear(struct pvperf_vcpu *vcpu, enum pvperf_end end);
  * @end: why; a vCPU that was reset gets PVPERF_END_SILENT
  */
 void pvperf_vcpu_clear_all(struct pvperf_vm *vm, enum pvperf_end end);
+
+/**
+ * pvperf_vcpu_clear_dead() - clear every vCPU of a VM that was reset
+ * @vm: the VM; the caller holds none of its locks
+ */
+void pvperf_vcpu_clear_dead(struct pvperf_vm *vm);
 
 /**
  * pvperf_vcpu_reopen_all() - create all host events of a VM anew

@@ -6,6 +6,8 @@
 #include <linux/kvm_host.h>
 #include <linux/sched.h>
 #include <linux/slab.h>
+#include <linux/wait.h>
+#include <linux/workqueue.h>
 #include "caps.h"
 #include "reset.h"
 #include "vcpu.h"
@@ -13,6 +15,22 @@
 
 static DEFINE_MUTEX(vms_lock);
 static DEFINE_HASHTABLE(vms, 8);
+static u64 last_serial;
+static DECLARE_WAIT_QUEUE_HEAD(vms_gone);	/* a VM has left the registry */
+
+/* Our own, and bound to no CPU: what waits in it keeps none of the host's works waiting. */
+static struct workqueue_struct *works;
+
+int pvperf_vms_init(void)
+{
+	works = alloc_workqueue("pvperf", WQ_UNBOUND, 0);
+	return works ? 0 : -ENOMEM;
+}
+
+void pvperf_vms_fini(void)
+{
+	destroy_workqueue(works);
+}
 
 struct pvperf_vm *pvperf_vm_find(const struct kvm *kvm)
 {
@@ -25,6 +43,40 @@ struct pvperf_vm *pvperf_vm_find(const struct kvm *kvm)
 	return NULL;
 }
 
+static void vm_free(struct pvperf_vm *vm)
+{
+	struct pvperf_vcpu *vcpu;
+	unsigned long idx;
+
+	xa_for_each(&vm->vcpus, idx, vcpu)
+		pvperf_vcpu_free(vcpu);
+	xa_destroy(&vm->vcpus);
+	xa_destroy(&vm->pages);
+	xa_destroy(&vm->ids);
+	kfree(vm);
+}
+
+static LLIST_HEAD(vms_freed);
+
+/* A hook may still be looking at a VM that has left the registry. */
+static void vms_free_work(struct work_struct *work)
+{
+	struct llist_node *freed = llist_del_all(&vms_freed);
+	struct pvperf_vm *vm, *next;
+
+	synchronize_rcu();
+	llist_for_each_entry_safe(vm, next, freed, freed)
+		vm_free(vm);
+}
+
+static DECLARE_WORK(vms_free, vms_free_work);
+
+static void vm_put(struct pvperf_vm *vm)
+{
+	if (refcount_dec_and_test(&vm->refs) && llist_add(&vm->freed, &vms_freed))
+		queue_work(works, &vms_free);
+}
+
 static struct pvperf_vm *vm_alloc(struct kvm *kvm)
 {
 	struct pvperf_vm *vm = kzalloc(sizeof(*vm), GFP_KERNEL_ACCOUNT);
@@ -34,16 +86,17 @@ static struct pvperf_vm *vm_alloc(struct kvm *kvm)
 	vm->kvm = kvm;
 	vm->pid = current->tgid;
 	vm->priority = READ_ONCE(pvperf_policy.priority);
+	refcount_set(&vm->refs, 1);
 	mutex_init(&vm->lock);
-	xa_init(&vm->pages);
-	xa_init(&vm->vcpus);
-	xa_init(&vm->ids);
+	xa_init_flags(&vm->pages, XA_FLAGS_ACCOUNT);
+	xa_init_flags(&vm->vcpus, XA_FLAGS_ACCOUNT);
+	xa_init_flags(&vm->ids, XA_FLAGS_ACCOUNT);
 	return vm;
 }
 
 struct pvperf_vm *pvperf_vm_get(struct kvm *kvm)
 {
-	struct pvperf_vm *vm;
+	struct pvperf_vm *vm, *fresh;
 
 	rcu_read_lock();
 	vm = pvperf_vm_find(kvm);
@@ -51,16 +104,53 @@ struct pvperf_vm *pvperf_vm_get(struct kvm *kvm)
 	if (likely(vm))
 		return vm;	/* cannot be destroyed while a vCPU runs */
 
+	/* Two vCPUs may make the VM's first call at a time. */
+	fresh = vm_alloc(kvm);
 	mutex_lock(&vms_lock);
 	vm = pvperf_vm_find(kvm);
-	if (!vm) {
-		vm = vm_alloc(kvm);
-		if (vm)
-			hash_add_rcu(vms, &vm->node, (unsigned long)kvm);
+	if (!vm && fresh) {
+		vm = fresh;
+		fresh = NULL;
+		vm->serial = ++last_serial;
+		hash_add_rcu(vms, &vm->node, (unsigned long)kvm);
 	}
 	mutex_unlock(&vms_lock);
+	if (fresh)
+		vm_free(fresh);
 	return vm;
 }
+
+/*
+ * The VM that follows @after, or the first, with a reference; drops that of @after.
+ * Nobody holds the registry's lock while he looks at a VM, which may take long.
+ */
+static struct pvperf_vm *vm_next(struct pvperf_vm *after)
+{
+	u64 serial = after ? after->serial : 0;
+	struct pvperf_vm *vm, *next = NULL;
+	int bucket;
+
+	mutex_lock(&vms_lock);
+	hash_for_each(vms, bucket, vm, node)
+		if (vm->serial > serial && (!next || vm->serial < next->serial))
+			next = vm;
+	if (next)
+		refcount_inc(&next->refs);
+	mutex_unlock(&vms_lock);
+	if (after)
+		vm_put(after);
+	return next;
+}
+
+static void vms_reset_work(struct work_struct *work)
+{
+	struct pvperf_vm *vm = NULL;
+
+	while ((vm = vm_next(vm)))
+		pvperf_vcpu_clear_dead(vm);
+}
+
+static DECLARE_WORK(vms_reset, vms_reset_work);
 
 void pvperf_vm_reset_seen(const struct kvm_vcpu *kvcpu)
 {
@@ -70,30 +160,48 @@ void pvperf_vm_reset_seen(const struct kvm_vcpu *kvcpu)
 	rcu_read_lock();
 	vm = pvperf_vm_find(kvcpu->kvm);
 	vcpu = vm ? xa_load(&vm->vcpus, kvcpu->vcpu_idx) : NULL;
-	if (vcpu && vcpu->kvcpu == kvcpu)
+	if (vcpu && vcpu->kvcpu == kvcpu) {
 		pvperf_reset_mark(vcpu);
+		/* Userspace can reset in a loop: not without OPEN or ATTACH in it. */
+		if (vcpu->nr_events || vcpu->page)
+			queue_work(works, &vms_reset);
+	}
 	rcu_read_unlock();
 }
 
-static void vm_end(struct pvperf_vm *vm, enum pvperf_end end)
+/*
+ * No call can come in any more. The VM stays in the registry until nothing touches
+ * KVM's structures: who finds it gone may free them.
+ */
+static void vm_quiesce(struct pvperf_vm *vm, enum pvperf_end end)
 {
 	struct pvperf_vcpu *vcpu;
 	unsigned long idx;
 
-	lockdep_assert_held(&vms_lock);
 	/* While resets are still seen: a reset guest must not be written to. */
 	pvperf_vcpu_clear_all(vm, end);
-	/* A reset that is seen from now on does not find the VM ... */
-	hash_del_rcu(&vm->node);
-	synchronize_rcu();
-	/* ... and one that was seen before has queued its work, which is waited for. */
 	xa_for_each(&vm->vcpus, idx, vcpu)
-		pvperf_vcpu_destroy(vcpu);
+		pvperf_vcpu_quiesce(vcpu);
 	WARN_ON(vm->nr_pages || !xa_empty(&vm->ids));
-	xa_destroy(&vm->vcpus);
-	xa_destroy(&vm->pages);
-	xa_destroy(&vm->ids);
-	kfree_rcu(vm, rcu);
+	mutex_lock(&vms_lock);
+	hash_del_rcu(&vm->node);
+	mutex_unlock(&vms_lock);
+	wake_up_all(&vms_gone);
+}
+
+/*
+ * The end of a VM and the module's exit may meet here; the second waits for the
+ * first. Drops the caller's reference.
+ */
+static void vm_end(struct pvperf_vm *vm, enum pvperf_end end)
+{
+	if (xchg(&vm->ended, true)) {
+		wait_event(vms_gone, hlist_unhashed_lockless(&vm->node));
+	} else {
+		vm_quiesce(vm, end);
+		vm_put(vm);
+	}
+	vm_put(vm);
 }
 
 void pvperf_vm_destroyed(struct kvm *kvm)
@@ -103,47 +211,40 @@ void pvperf_vm_destroyed(struct kvm *kvm)
 	mutex_lock(&vms_lock);
 	vm = pvperf_vm_find(kvm);
 	if (vm)
-		vm_end(vm, PVPERF_END_SILENT);
+		refcount_inc(&vm->refs);
 	mutex_unlock(&vms_lock);
+	if (vm)
+		vm_end(vm, PVPERF_END_SILENT);
 }
 
 void pvperf_vms_exit(void)
 {
 	struct pvperf_vm *vm;
-	struct hlist_node *next;
-	int bucket;
 
-	mutex_lock(&vms_lock);
-	hash_for_each_safe(vms, bucket, next, vm, node)
+	/* vm_end() takes it out of the registry, and drops the reference. */
+	while ((vm = vm_next(NULL)))
 		vm_end(vm, PVPERF_END_GONE);
-	mutex_unlock(&vms_lock);
-	rcu_barrier();
 }
 
 int pvperf_vm_set_priority(pid_t pid, u32 priority)
 {
-	struct pvperf_vm *vm;
-	int bucket, err = -ESRCH;
+	struct pvperf_vm *vm = NULL;
+	int err = -ESRCH;
 
-	mutex_lock(&vms_lock);
-	hash_for_each(vms, bucket, vm, node) {
+	while ((vm = vm_next(vm))) {
 		if (vm->pid != pid)
 			continue;
 		WRITE_ONCE(vm->priority, priority);
 		pvperf_vcpu_reopen_all(vm);
 		err = 0;
 	}
-	mutex_unlock(&vms_lock);
 	return err;
 }
 
 void pvperf_vms_for_each(void (*show)(struct pvperf_vm *vm, void *arg), void *arg)
 {
-	struct pvperf_vm *vm;
-	int bucket;
+	struct pvperf_vm *vm = NULL;
 
-	mutex_lock(&vms_lock);
-	hash_for_each(vms, bucket, vm, node)
+	while ((vm = vm_next(vm)))
 		show(vm, arg);
-	mutex_unlock(&vms_lock);
 }

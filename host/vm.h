@@ -15,6 +15,18 @@
 #include "state.h"
 
 /**
+ * pvperf_vms_init() - at load
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int pvperf_vms_init(void);
+
+/**
+ * pvperf_vms_fini() - at unload, when no VM is left and no hook is installed
+ */
+void pvperf_vms_fini(void);
+
+/**
  * pvperf_vm_find() - look up a VM; any context, under RCU
  * @kvm: the key
  *

@@ -1,0 +1,323 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * A VMM backs a page of its guest by memory that never arrives (userfaultfd), and a call
+ * touches that page. Only that vCPU's thread may wait: not the VM's other vCPUs, not
+ * another VM, not the admin, not rmmod.
+ */
+
+#include "tiny_test.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/userfaultfd.h>
+#include <poll.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+
+/* The page that never arrives. */
+#define AT_STALL	(TINY_MEM - TINY_PAGE)
+/* Seconds in which a bystander ends, who would otherwise wait for the page. */
+#define SOON		5
+
+/* Somebody who must not wait; .done is posted when it has ended. */
+struct bystander {
+	struct tiny_vm *vm;
+	pthread_t thread;
+	sem_t done;
+	int64_t result;
+};
+
+static int stall_page(struct tiny_vm *vm)
+{
+	struct uffdio_api api = { .api = UFFD_API };
+	struct uffdio_register reg = {
+		.range = { (uintptr_t)tiny_ptr(vm, AT_STALL), TINY_PAGE },
+		.mode = UFFDIO_REGISTER_MODE_MISSING,
+	};
+	int fd = syscall(SYS_userfaultfd, O_CLOEXEC | O_NONBLOCK);
+
+	if (fd < 0 || ioctl(fd, UFFDIO_API, &api) ||
+	    madvise(tiny_ptr(vm, AT_STALL), TINY_PAGE, MADV_DONTNEED) ||
+	    ioctl(fd, UFFDIO_REGISTER, &reg))
+		return -errno;
+	return fd;
+}
+
+/* The vCPU waits for the page. Or its call has ended, or neither within some seconds. */
+static bool stalled(struct tiny_vcpu *v, int fd)
+{
+	struct pollfd poll_fd = { .fd = fd, .events = POLLIN };
+	int tries;
+
+	for (tries = 0; tries < SOON * 100 && !tiny_vcpu_ended(v); tries++)
+		if (poll(&poll_fd, 1, 10) == 1)
+			return true;
+	return false;
+}
+
+/* The page arrives, full of zeroes. */
+static void arrive(struct tiny_vm *vm, int fd)
+{
+	struct uffdio_zeropage zero = {
+		.range = { (uintptr_t)tiny_ptr(vm, AT_STALL), TINY_PAGE },
+	};
+
+	ioctl(fd, UFFDIO_ZEROPAGE, &zero);
+}
+
+static bool ends_soon(struct bystander *b, void *(*run)(void *), struct tiny_vm *vm)
+{
+	struct timespec until;
+
+	b->vm = vm;
+	sem_init(&b->done, 0, 0);
+	pthread_create(&b->thread, NULL, run, b);
+	clock_gettime(CLOCK_REALTIME, &until);
+	until.tv_sec += SOON;
+	while (sem_timedwait(&b->done, &until))
+		if (errno != EINTR)
+			return false;
+	return true;
+}
+
+static void *end(struct bystander *b, int64_t result)
+{
+	b->result = result;
+	sem_post(&b->done);
+	return NULL;
+}
+
+static void *opens(void *arg)
+{
+	struct bystander *b = arg;
+
+	return end(b, open_event(&b->vm->vcpu[1], 1, 0));
+}
+
+static void *resets(void *arg)
+{
+	struct bystander *b = arg;
+
+	return end(b, tiny_call(&b->vm->vcpu[1], KVM_PERF_OP_RESET, 0, 0, 0));
+}
+
+static void *second_vm(void *arg)
+{
+	struct tiny_vm second;
+	int64_t ret = tiny_vm_create(&second, 1);
+
+	if (ret)
+		return end(arg, ret);
+	ret = open_event(&second.vcpu[0], 0, 0);
+	tiny_vm_destroy(&second);
+	return end(arg, ret);
+}
+
+static void *shows_vms(void *arg)
+{
+	int fd = open("/sys/kernel/debug/pvperf/vms", O_RDONLY | O_CLOEXEC);
+	char text[4096];
+	int64_t ret = fd < 0 ? -errno : 0;
+
+	while (!ret && (ret = read(fd, text, sizeof(text))) > 0)
+		ret = 0;
+	close(fd);
+	return end(arg, ret);
+}
+
+static void *sets_priority(void *arg)
+{
+	char value[64];
+
+	snprintf(value, sizeof(value), "%d=pinned", getpid());
+	return end(arg, tiny_param_write("priority", value));
+}
+
+static void *unloads(void *arg)
+{
+	return end(arg, syscall(SYS_delete_module, "pvperf_host", O_NONBLOCK) ? -errno : 0);
+}
+
+FIXTURE(stall) {
+	struct tiny_vm vm;
+	struct tiny_totals before;
+	struct kvm_regs regs;
+	struct bystander bystander;
+	int fd;
+};
+
+/* Which call touches the page. */
+FIXTURE_VARIANT(stall) {
+	uint32_t op;
+	uint64_t address, attr, event;
+	int64_t result;		/* once the page has arrived */
+	bool pins;		/* the page that never arrives */
+};
+
+FIXTURE_VARIANT_ADD(stall, open_param) {
+	/* zeroes name the attr and the event's memory at address 0 */
+	.op = KVM_PERF_OP_OPEN, .address = AT_STALL, .result = 0,
+};
+
+FIXTURE_VARIANT_ADD(stall, open_attr) {
+	.op = KVM_PERF_OP_OPEN, .address = AT_PARAM, .attr = AT_STALL,
+	/* zeroes are cycles */
+	.event = AT_EVENT(0), .result = 0,
+};
+
+FIXTURE_VARIANT_ADD(stall, open_event) {
+	.op = KVM_PERF_OP_OPEN, .address = AT_PARAM, .attr = AT_ATTR,
+	.event = AT_STALL, .result = 0, .pins = true,
+};
+
+FIXTURE_VARIANT_ADD(stall, attach) {
+	.op = KVM_PERF_OP_ATTACH, .address = AT_STALL, .result = 0,
+	.pins = true,
+};
+
+FIXTURE_VARIANT_ADD(stall, batch) {
+	.op = KVM_PERF_OP_BATCH, .address = AT_STALL, .result = 1,
+};
+
+static void write_open(struct tiny_vm *vm, uint64_t attr_addr, uint64_t event)
+{
+	struct guest_perf_attr attr = attr_measured(0);
+	struct guest_perf_event_param param = {
+		.attr_addr = attr_addr, .guest_event_addr = event,
+		.id = 0, .event_size = KVM_PERF_EVENT_SIZE,
+	};
+
+	memcpy(tiny_ptr(vm, AT_ATTR), &attr, sizeof(attr));
+	memcpy(tiny_ptr(vm, AT_PARAM), &param, sizeof(param));
+}
+
+FIXTURE_SETUP(stall)
+{
+	ASSERT_EQ(0, tiny_totals_read(&self->before));
+	ASSERT_EQ(0, tiny_vm_create(&self->vm, 3));
+	measured_choose(&self->vm.vcpu[1]);
+	/* the third vCPU has an event before the page is gone */
+	ASSERT_CALL(0, open_event(&self->vm.vcpu[2], 2, 0));
+	self->fd = stall_page(&self->vm);
+	if (self->fd == -EPERM || self->fd == -ENOSYS)
+		SKIP(return, "no userfaultfd");
+	ASSERT_LE(0, self->fd);
+	write_open(&self->vm, variant->attr, variant->event);
+	self->regs = (struct kvm_regs){
+		.rax = KVM_PERF_OP, .rbx = variant->op, .rcx = variant->address,
+		.rsi = variant->op == KVM_PERF_OP_BATCH,
+	};
+	tiny_vcpu_start(&self->vm.vcpu[0], TINY_CODE_CALL, &self->regs);
+	if (stalled(&self->vm.vcpu[0], self->fd))
+		return;
+	ASSERT_TRUE(tiny_vcpu_ended(&self->vm.vcpu[0]));
+	ASSERT_EQ(0, tiny_vcpu_wait(&self->vm.vcpu[0], &self->regs));
+	/* Linux 6.1 pins for long without waiting; a copy waits on any kernel. */
+	ASSERT_TRUE(variant->pins);
+	ASSERT_EQ(-KVM_EFAULT, (int64_t)self->regs.rax);
+	SKIP(return, "to pin a page does not wait for userfaultfd on this kernel");
+}
+
+FIXTURE_TEARDOWN(stall)
+{
+	EXPECT_FALSE(tiny_vcpu_ended(&self->vm.vcpu[0]));
+	arrive(&self->vm, self->fd);
+	EXPECT_EQ(0, tiny_vcpu_wait(&self->vm.vcpu[0], &self->regs));
+	EXPECT_EQ(variant->result, (int64_t)self->regs.rax);
+	if (self->bystander.thread)
+		pthread_join(self->bystander.thread, NULL);
+	close(self->fd);
+	tiny_vm_destroy(&self->vm);
+	EXPECT_TRUE(tiny_totals_wait(&self->before));
+}
+
+TEST_F(stall, other_vcpu_opens)
+{
+	ASSERT_TRUE(ends_soon(&self->bystander, opens, &self->vm));
+	EXPECT_EQ(0, self->bystander.result);
+}
+
+TEST_F(stall, other_vcpu_resets)
+{
+	ASSERT_TRUE(ends_soon(&self->bystander, resets, &self->vm));
+	EXPECT_EQ(0, self->bystander.result);
+}
+
+/* A vCPU's reset closes its events, by a work that waits for no page. */
+TEST_F(stall, third_vcpu_is_reset)
+{
+	struct tiny_totals want;
+
+	ASSERT_EQ(0, tiny_totals_read(&want));
+	tiny_vcpu_reset(&self->vm.vcpu[2]);
+	want.events--;
+	want.pages--;
+	EXPECT_TRUE(tiny_totals_wait(&want));
+}
+
+TEST_F(stall, another_vm)
+{
+	ASSERT_TRUE(ends_soon(&self->bystander, second_vm, NULL));
+	EXPECT_EQ(0, self->bystander.result);
+}
+
+TEST_F(stall, debugfs)
+{
+	ASSERT_TRUE(ends_soon(&self->bystander, shows_vms, NULL));
+	EXPECT_EQ(0, self->bystander.result);
+}
+
+TEST_F(stall, priority)
+{
+	ASSERT_TRUE(ends_soon(&self->bystander, sets_priority, NULL));
+	EXPECT_EQ(0, self->bystander.result);
+}
+
+/* It would have to wait for the page, so it says at once that it can't. */
+TEST_F(stall, rmmod)
+{
+	ASSERT_TRUE(ends_soon(&self->bystander, unloads, NULL));
+	EXPECT_EQ(-EAGAIN, self->bystander.result);
+}
+
+static void stall_for_ever(void)
+{
+	struct kvm_regs regs = {
+		.rax = KVM_PERF_OP, .rbx = KVM_PERF_OP_BATCH, .rcx = AT_STALL, .rsi = 1,
+	};
+	struct tiny_vm vm;
+
+	if (tiny_vm_create(&vm, 1) || stall_page(&vm) < 0)
+		exit(1);
+	tiny_vcpu_exec(&vm.vcpu[0], TINY_CODE_CALL, &regs);
+	exit(2);
+}
+
+/* A VMM that waits for the page can be killed. */
+TEST(stalled_vmm_is_killed)
+{
+	struct tiny_totals before, want;
+	pid_t pid;
+	int status, tries;
+
+	ASSERT_EQ(0, tiny_totals_read(&before));
+	pid = fork();
+	if (!pid)
+		stall_for_ever();
+	want = before;
+	want.vms++;
+	want.vcpus++;
+	EXPECT_TRUE(tiny_totals_wait(&want));
+	usleep(100000);
+	ASSERT_EQ(0, kill(pid, SIGKILL));
+	for (tries = 0; tries < SOON * 100 && waitpid(pid, &status, WNOHANG) != pid; tries++)
+		usleep(10000);
+	EXPECT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+	EXPECT_TRUE(tiny_totals_wait(&before));
+}
+
+TEST_HARNESS_MAIN
