@@ -27,10 +27,18 @@ static u64 call_addr(const struct pvperf_call *call)
 	return (u64)call->arg[1] << 32 | call->arg[0];
 }
 
+/*
+ * The admin may take it away at any time. Whoever looks with a vCPU's lock held may
+ * open something: pvperf_vms_clear() has yet to take that lock.
+ */
+static bool call_available(void)
+{
+	return READ_ONCE(pvperf_policy.access) >= PVPERF_ACCESS_LOCAL;
+}
+
 bool pvperf_call_offered(const struct kvm_vcpu *kvcpu)
 {
-	return pvperf_policy.access >= PVPERF_ACCESS_LOCAL &&
-	       !kvcpu->arch.guest_state_protected;
+	return call_available() && !kvcpu->arch.guest_state_protected;
 }
 
 static void call_refuse_vm(const char *why)
@@ -77,10 +85,11 @@ static int call_open_copy(struct kvm *kvm, struct call_open *open, u64 addr, con
 
 static int call_open_locked(struct pvperf_vcpu *vcpu, struct call_open *open)
 {
-	int err;
+	int err = -KVM_ENOSYS;
 
 	pvperf_vcpu_enter(vcpu);
-	err = pvperf_event_open(vcpu, &open->param, &open->attr, open->page);
+	if (call_available())
+		err = pvperf_event_open(vcpu, &open->param, &open->attr, open->page);
 	pvperf_vcpu_leave(vcpu);
 	return err;
 }
@@ -256,9 +265,14 @@ static int call_attach(struct pvperf_vcpu *vcpu, u64 addr)
 	if (IS_ERR(page))
 		return PTR_ERR(page);
 	pvperf_vcpu_enter(vcpu);
-	pvperf_vcpu_attach(vcpu, addr, page);
+	if (call_available())
+		pvperf_vcpu_attach(vcpu, addr, page);
+	else
+		err = -KVM_ENOSYS;
 	pvperf_vcpu_leave(vcpu);
-	return 0;
+	if (err)
+		pvperf_page_put(vcpu->vm, page);
+	return err;
 }
 
 /* CLOSE, ENABLE, DISABLE, READ, DETACH: they touch no memory that is not pinned. */
@@ -310,7 +324,7 @@ static long call_vm(struct kvm_vcpu *kvcpu, const struct pvperf_call *call)
 
 long pvperf_call_do(struct kvm_vcpu *kvcpu, const struct pvperf_call *call)
 {
-	if (pvperf_policy.access < PVPERF_ACCESS_LOCAL)
+	if (!call_available())
 		return -KVM_ENOSYS;
 	if (kvcpu->arch.guest_state_protected) {
 		call_refuse_vm("its state is protected from the host (SEV-ES, TDX)");

@@ -20,10 +20,6 @@ struct pvperf_policy pvperf_policy = {
 	.min_period = 1000,
 };
 
-static char *access = "local";
-module_param(access, charp, 0444);
-MODULE_PARM_DESC(access, "what a VM may see: unavailable, or local (its own vCPUs; default)");
-
 static bool raw = true;
 module_param(raw, bool, 0444);
 MODULE_PARM_DESC(raw, "allow raw events: event select, unit mask, edge, invert, counter mask (default yes)");
@@ -81,28 +77,12 @@ static int caps_check(const char *name, u32 value, u32 min, u32 max)
 	return -EINVAL;
 }
 
-static int caps_access(void)
-{
-	if (!strcmp(access, "local")) {
-		pvperf_policy.access = PVPERF_ACCESS_LOCAL;
-	} else if (!strcmp(access, "unavailable")) {
-		pvperf_policy.access = PVPERF_ACCESS_UNAVAILABLE;
-	} else {
-		pr_err("parameter access=%s is neither unavailable nor local; not loading\n",
-		       access);
-		return -EINVAL;
-	}
-	return 0;
-}
-
 int pvperf_caps_init(bool hardware)
 {
 	int err;
 
-	err = caps_access();
-	if (!err)
-		err = caps_check("max_events", pvperf_policy.max_events, 1,
-				 KVM_PERF_EVENTS_MAX);
+	err = caps_check("max_events", pvperf_policy.max_events, 1,
+			 KVM_PERF_EVENTS_MAX);
 	if (!err)
 		err = caps_check("max_pages", pvperf_policy.max_pages, 1, 65536);
 	if (!err)

@@ -57,6 +57,13 @@ static int hooks_register(struct pvperf_hooks *hooks)
 	return err;
 }
 
+/* ftrace leaves pointers to what it has freed, and hooks may be installed again. */
+static void hooks_forget(struct pvperf_hooks *hooks)
+{
+	ftrace_free_filter(&hooks->ops);
+	hooks->ops = (struct ftrace_ops){ .func = hooks->ops.func };
+}
+
 int pvperf_hooks_install(struct pvperf_hooks *hooks)
 {
 	int err;
@@ -75,7 +82,7 @@ int pvperf_hooks_install(struct pvperf_hooks *hooks)
 		err = hooks_register(hooks);
 	hooks->live = !err;
 	if (err)
-		ftrace_free_filter(&hooks->ops);
+		hooks_forget(hooks);
 	return err;
 }
 
@@ -100,7 +107,7 @@ void pvperf_hooks_remove(struct pvperf_hooks *hooks)
 		return;
 	hooks->live = false;
 	unregister_ftrace_function(&hooks->ops);
-	ftrace_free_filter(&hooks->ops);
+	hooks_forget(hooks);
 	/* unregister has waited for the callbacks, so no call can enter any more. */
 	while (hooks->inflight && hooks_inflight(hooks))
 		fsleep(1000);

@@ -8,8 +8,8 @@
 #include <linux/kvm_host.h>
 #include <linux/module.h>
 #include "../compat/count.h"
+#include "access.h"
 #include "caps.h"
-#include "door.h"
 #include "event.h"
 #include "stats.h"
 #include "vm.h"
@@ -35,35 +35,18 @@ static int __init pvperf_host_init(void)
 	if (err)
 		return err;
 	pvperf_compat_count_init();
-	err = pvperf_door_watch();
+	err = pvperf_access_init();
 	if (err)
-		goto err_vms;
-	err = pvperf_door_open();
-	if (err)
-		goto err_unwatch;
-	pvperf_stats_init();
-	pr_info("ready: ABI %u.%u, %s\n", KVM_PERF_ABI_VERSION >> 16,
-		KVM_PERF_ABI_VERSION & 0xffff,
-		pvperf_policy.access == PVPERF_ACCESS_LOCAL ?
-		"guests may count what their own vCPUs do" :
-		"not available to any guest (access=unavailable)");
-	return 0;
-
-err_unwatch:
-	/* A guest may have come in before the self-test failed. */
-	pvperf_vms_exit();
-	pvperf_door_unwatch();
-err_vms:
-	pvperf_vms_fini();
+		pvperf_vms_fini();
+	else
+		pvperf_stats_init();
 	return err;
 }
 
 static void __exit pvperf_host_exit(void)
 {
 	pvperf_stats_exit();
-	pvperf_door_close();
-	pvperf_vms_exit();
-	pvperf_door_unwatch();
+	pvperf_access_exit();
 	pvperf_vms_fini();
 	pr_info("unloaded\n");
 }

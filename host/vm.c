@@ -217,6 +217,14 @@ void pvperf_vm_destroyed(struct kvm *kvm)
 		vm_end(vm, PVPERF_END_SILENT);
 }
 
+void pvperf_vms_clear(void)
+{
+	struct pvperf_vm *vm = NULL;
+
+	while ((vm = vm_next(vm)))
+		pvperf_vcpu_clear_all(vm, PVPERF_END_GONE);
+}
+
 void pvperf_vms_exit(void)
 {
 	struct pvperf_vm *vm;

@@ -55,6 +55,13 @@ void pvperf_vm_reset_seen(const struct kvm_vcpu *kvcpu);
 void pvperf_vm_destroyed(struct kvm *kvm);
 
 /**
+ * pvperf_vms_clear() - close the events of all VMs, and tell the guests
+ *
+ * Calls may still run. They must open nothing any more.
+ */
+void pvperf_vms_clear(void);
+
+/**
  * pvperf_vms_exit() - end all VMs, and tell the guests
  *
  * At the module's exit, when the hooks on the ways in are removed.

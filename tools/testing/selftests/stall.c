@@ -147,6 +147,8 @@ FIXTURE(stall) {
 	struct tiny_totals before;
 	struct kvm_regs regs;
 	struct bystander bystander;
+	bool switched;		/* give access back */
+	int64_t result;		/* of the call, once the page has arrived */
 	int fd;
 };
 
@@ -154,29 +156,30 @@ FIXTURE(stall) {
 FIXTURE_VARIANT(stall) {
 	uint32_t op;
 	uint64_t address, attr, event;
-	int64_t result;		/* once the page has arrived */
+	int64_t result;
+	bool takes;		/* a page or an event, if it may */
 	bool pins;		/* the page that never arrives */
 };
 
 FIXTURE_VARIANT_ADD(stall, open_param) {
 	/* zeroes name the attr and the event's memory at address 0 */
-	.op = KVM_PERF_OP_OPEN, .address = AT_STALL, .result = 0,
+	.op = KVM_PERF_OP_OPEN, .address = AT_STALL, .result = 0, .takes = true,
 };
 
 FIXTURE_VARIANT_ADD(stall, open_attr) {
 	.op = KVM_PERF_OP_OPEN, .address = AT_PARAM, .attr = AT_STALL,
 	/* zeroes are cycles */
-	.event = AT_EVENT(0), .result = 0,
+	.event = AT_EVENT(0), .result = 0, .takes = true,
 };
 
 FIXTURE_VARIANT_ADD(stall, open_event) {
 	.op = KVM_PERF_OP_OPEN, .address = AT_PARAM, .attr = AT_ATTR,
-	.event = AT_STALL, .result = 0, .pins = true,
+	.event = AT_STALL, .result = 0, .takes = true, .pins = true,
 };
 
 FIXTURE_VARIANT_ADD(stall, attach) {
 	.op = KVM_PERF_OP_ATTACH, .address = AT_STALL, .result = 0,
-	.pins = true,
+	.takes = true, .pins = true,
 };
 
 FIXTURE_VARIANT_ADD(stall, batch) {
@@ -206,6 +209,7 @@ FIXTURE_SETUP(stall)
 	if (self->fd == -EPERM || self->fd == -ENOSYS)
 		SKIP(return, "no userfaultfd");
 	ASSERT_LE(0, self->fd);
+	self->result = variant->result;
 	write_open(&self->vm, variant->attr, variant->event);
 	self->regs = (struct kvm_regs){
 		.rax = KVM_PERF_OP, .rbx = variant->op, .rcx = variant->address,
@@ -227,9 +231,11 @@ FIXTURE_TEARDOWN(stall)
 	EXPECT_FALSE(tiny_vcpu_ended(&self->vm.vcpu[0]));
 	arrive(&self->vm, self->fd);
 	EXPECT_EQ(0, tiny_vcpu_wait(&self->vm.vcpu[0], &self->regs));
-	EXPECT_EQ(variant->result, (int64_t)self->regs.rax);
+	EXPECT_EQ(self->result, (int64_t)self->regs.rax);
 	if (self->bystander.thread)
 		pthread_join(self->bystander.thread, NULL);
+	if (self->switched)
+		EXPECT_EQ(0, tiny_param_write("access", "local"));
 	close(self->fd);
 	tiny_vm_destroy(&self->vm);
 	EXPECT_TRUE(tiny_totals_wait(&self->before));
@@ -282,6 +288,26 @@ TEST_F(stall, rmmod)
 {
 	ASSERT_TRUE(ends_soon(&self->bystander, unloads, NULL));
 	EXPECT_EQ(-EAGAIN, self->bystander.result);
+}
+
+static void *switches_off(void *arg)
+{
+	return end(arg, tiny_param_write("access", "unavailable"));
+}
+
+/* The guests lose all at once; only the write itself waits for the call to leave. */
+TEST_F(stall, switched_off)
+{
+	struct tiny_totals want;
+
+	ASSERT_EQ(0, tiny_totals_read(&want));
+	if (variant->takes)
+		self->result = -KVM_ENOSYS;
+	EXPECT_FALSE(ends_soon(&self->bystander, switches_off, NULL));
+	want.events--;
+	want.pages--;
+	EXPECT_TRUE(tiny_totals_wait(&want));
+	self->switched = true;
 }
 
 static void stall_for_ever(void)

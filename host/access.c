@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The parameter access. "unavailable" means that KVM is as if this module were not
+ * there: all VMs are ended and told so, and nothing of KVM is hooked. Knows neither
+ * KVM nor perf.
+ */
+#define pr_fmt(fmt) "pvperf_host: " fmt
+
+#include <linux/kernel.h>
+#include <linux/moduleparam.h>
+#include <linux/mutex.h>
+#include <linux/string.h>
+#include <linux/sysfs.h>
+#include "access.h"
+#include "caps.h"
+#include "door.h"
+#include "vm.h"
+
+static DEFINE_MUTEX(access_lock);	/* protects .access and what it stands for */
+static bool loaded;			/* between the module's init and its exit */
+
+static const char *const accesses[] = {
+	[PVPERF_ACCESS_UNAVAILABLE] = "unavailable",
+	[PVPERF_ACCESS_LOCAL] = "local",
+};
+
+static int access_open(void)
+{
+	int err = pvperf_door_watch();
+
+	if (err)
+		return err;
+	err = pvperf_door_open();
+	if (!err)
+		return 0;
+	/* A guest may have come in before the self-test failed. */
+	pvperf_vms_exit();
+	pvperf_door_unwatch();
+	return err;
+}
+
+static void access_close(void)
+{
+	/* At once, as the next step waits for calls, and they may wait for userspace. */
+	pvperf_vms_clear();
+	pvperf_door_close();
+	pvperf_vms_exit();
+	pvperf_door_unwatch();
+}
+
+static void access_note(void)
+{
+	pr_info("ready: ABI %u.%u, %s\n", KVM_PERF_ABI_VERSION >> 16,
+		KVM_PERF_ABI_VERSION & 0xffff,
+		pvperf_policy.access == PVPERF_ACCESS_LOCAL ?
+		"guests may count what their own vCPUs do" :
+		"not available to any guest (access=unavailable)");
+}
+
+static int access_apply(enum pvperf_access access)
+{
+	int err = 0;
+
+	lockdep_assert_held(&access_lock);
+	/* Before the hooks are there: their self-test makes calls. */
+	WRITE_ONCE(pvperf_policy.access, access);
+	if (access == PVPERF_ACCESS_LOCAL)
+		err = access_open();
+	else
+		access_close();
+	if (err)
+		WRITE_ONCE(pvperf_policy.access, PVPERF_ACCESS_UNAVAILABLE);
+	else
+		access_note();
+	return err;
+}
+
+static int access_set(const char *value, const struct kernel_param *kp)
+{
+	int access = sysfs_match_string(accesses, value), err = 0;
+
+	if (access < 0) {
+		pr_err("parameter access=%.*s is neither unavailable nor local\n",
+		       (int)strcspn(value, "\n"), value);
+		return -EINVAL;
+	}
+	mutex_lock(&access_lock);
+	if (!loaded)
+		pvperf_policy.access = access;
+	else if (access != pvperf_policy.access)
+		err = access_apply(access);
+	mutex_unlock(&access_lock);
+	return err;
+}
+
+static int access_get(char *buffer, const struct kernel_param *kp)
+{
+	return sysfs_emit(buffer, "%s\n", accesses[pvperf_policy.access]);
+}
+
+static const struct kernel_param_ops access_ops = {
+	.set = access_set,
+	.get = access_get,
+};
+module_param_cb(access, &access_ops, NULL, 0644);
+MODULE_PARM_DESC(access, "what a VM may see: unavailable, or local (its own vCPUs; default); unavailable takes pvperf from the VMs that run, too");
+
+int pvperf_access_init(void)
+{
+	int err = 0;
+
+	mutex_lock(&access_lock);
+	if (pvperf_policy.access == PVPERF_ACCESS_LOCAL)
+		err = access_open();
+	if (!err)
+		access_note();
+	loaded = !err;
+	mutex_unlock(&access_lock);
+	return err;
+}
+
+void pvperf_access_exit(void)
+{
+	mutex_lock(&access_lock);
+	loaded = false;
+	if (pvperf_policy.access == PVPERF_ACCESS_LOCAL) {
+		WRITE_ONCE(pvperf_policy.access, PVPERF_ACCESS_UNAVAILABLE);
+		access_close();
+	}
+	mutex_unlock(&access_lock);
+}

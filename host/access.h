@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef _PVPERF_HOST_ACCESS_H
+#define _PVPERF_HOST_ACCESS_H
+
+/* What guests may count, and the switch by which the admin takes it from them. */
+
+/**
+ * pvperf_access_init() - at load: hook KVM, if the parameter says so
+ *
+ * Return: 0 or an error, after a message.
+ */
+int pvperf_access_init(void);
+
+/**
+ * pvperf_access_exit() - at unload: end all VMs and remove the hooks
+ */
+void pvperf_access_exit(void);
+
+#endif /* _PVPERF_HOST_ACCESS_H */
