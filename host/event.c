@@ -13,6 +13,7 @@
 #include "caps.h"
 #include "event.h"
 #include "ids.h"
+#include "keep.h"
 #include "overflow.h"
 #include "page.h"
 #include "sync.h"
@@ -114,10 +115,11 @@ int pvperf_event_open(struct pvperf_vcpu *vcpu,
 	event = event_alloc(vcpu, param, attr, page);
 	if (!event)
 		return -KVM_ENOMEM;
+	pvperf_keep_get(attr);
 	event->perf = event_create(event);
 	if (IS_ERR(event->perf)) {
 		err = event_error(PTR_ERR(event->perf));
-		goto err_free;
+		goto err_keep;
 	}
 	err = pvperf_ids_add(event);
 	if (err)
@@ -127,7 +129,8 @@ int pvperf_event_open(struct pvperf_vcpu *vcpu,
 
 err_release:
 	perf_event_release_kernel(event->perf);
-err_free:
+err_keep:
+	pvperf_keep_put(attr);
 	kfree(event);
 	return err;
 }
@@ -149,6 +152,7 @@ void pvperf_event_close(struct pvperf_host_event *event, enum pvperf_end end)
 		event_gone(event);
 	if (event->perf)
 		perf_event_release_kernel(event->perf);
+	pvperf_keep_put(&event->attr);
 	pvperf_ids_remove(event);
 	pvperf_page_put(event->vcpu->vm, event->page);
 	/* Another vCPU may be looking at .vcpu under this id. */

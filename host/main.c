@@ -11,6 +11,7 @@
 #include "access.h"
 #include "caps.h"
 #include "event.h"
+#include "keep.h"
 #include "stats.h"
 #include "vm.h"
 
@@ -36,10 +37,12 @@ static int __init pvperf_host_init(void)
 		return err;
 	pvperf_compat_count_init();
 	err = pvperf_access_init();
-	if (err)
-		pvperf_vms_fini();
-	else
+	if (!err) {
 		pvperf_stats_init();
+		return 0;
+	}
+	pvperf_vms_fini();
+	pvperf_keep_exit();
 	return err;
 }
 
@@ -48,6 +51,7 @@ static void __exit pvperf_host_exit(void)
 	pvperf_stats_exit();
 	pvperf_access_exit();
 	pvperf_vms_fini();
+	pvperf_keep_exit();
 	pr_info("unloaded\n");
 }
 

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef _PVPERF_HOST_KEEP_H
+#define _PVPERF_HOST_KEEP_H
+
+/*
+ * The first event of a kind in the host makes perf patch the kernel's text or allocate
+ * buffers for all CPUs, and the last one undoes it. A guest that opens and closes an
+ * event in a loop would do so in a loop. So while guests have such events, and for some
+ * seconds after, we keep one of each kind ourselves, which counts nothing.
+ */
+
+struct guest_perf_attr;
+
+/**
+ * pvperf_keep_get() - before a guest's event is created; process context
+ * @attr: the event's; may take a lock and create our own event of this kind
+ */
+void pvperf_keep_get(const struct guest_perf_attr *attr);
+
+/**
+ * pvperf_keep_put() - after a guest's event was released, or was not created
+ * @attr: as for pvperf_keep_get()
+ */
+void pvperf_keep_put(const struct guest_perf_attr *attr);
+
+/**
+ * pvperf_keep_exit() - release our events; at unload, when no guest has any
+ */
+void pvperf_keep_exit(void);
+
+#endif /* _PVPERF_HOST_KEEP_H */
