@@ -17,6 +17,7 @@
 #include "overflow.h"
 #include "page.h"
 #include "sync.h"
+#include "thread.h"
 
 /* perf's error as one of the ABI. */
 static int event_error(long err)
@@ -31,6 +32,8 @@ static int event_error(long err)
 		return -KVM_EOPNOTSUPP;
 	case -ENOMEM:
 		return -KVM_ENOMEM;
+	case -ENOSPC:		/* the thread runs other vCPUs, too */
+		return -KVM_ENOSPC;
 	default:
 		return -KVM_EBUSY;
 	}
@@ -43,7 +46,9 @@ static int event_error(long err)
  */
 static struct perf_event *event_create(struct pvperf_host_event *event)
 {
+	struct pvperf_thread *thread = event->vcpu->thread;
 	const struct guest_perf_attr *from = &event->attr;
+	struct perf_event *perf;
 	struct perf_event_attr attr = {
 		.size = sizeof(attr),
 		.type = from->type,
@@ -59,8 +64,22 @@ static struct perf_event *event_create(struct pvperf_host_event *event)
 		attr.exclude_user = !!(from->flags & KVM_PERF_FLAG_EXCLUDE_USER);
 		attr.exclude_kernel = !!(from->flags & KVM_PERF_FLAG_EXCLUDE_KERNEL);
 	}
-	return perf_event_create_kernel_counter(&attr, -1, event->vcpu->task,
-						pvperf_overflow_nmi, event);
+	if (atomic_inc_return(&thread->events) > pvperf_policy.max_events)
+		perf = ERR_PTR(-ENOSPC);
+	else
+		perf = perf_event_create_kernel_counter(&attr, -1, thread->task,
+							pvperf_overflow_nmi, event);
+	if (IS_ERR(perf))
+		atomic_dec(&thread->events);
+	return perf;
+}
+
+static void event_release(struct pvperf_host_event *event, struct pvperf_thread *thread)
+{
+	if (!event->perf)
+		return;
+	perf_event_release_kernel(event->perf);
+	atomic_dec(&thread->events);
 }
 
 static struct pvperf_host_event *event_alloc(struct pvperf_vcpu *vcpu,
@@ -128,7 +147,7 @@ int pvperf_event_open(struct pvperf_vcpu *vcpu,
 	return 0;
 
 err_release:
-	perf_event_release_kernel(event->perf);
+	event_release(event, vcpu->thread);
 err_keep:
 	pvperf_keep_put(attr);
 	kfree(event);
@@ -150,8 +169,7 @@ void pvperf_event_close(struct pvperf_host_event *event, enum pvperf_end end)
 		pvperf_event_disable(event);
 	else if (end == PVPERF_END_GONE)
 		event_gone(event);
-	if (event->perf)
-		perf_event_release_kernel(event->perf);
+	event_release(event, event->vcpu->thread);
 	pvperf_keep_put(&event->attr);
 	pvperf_ids_remove(event);
 	pvperf_page_put(event->vcpu->vm, event->page);
@@ -227,10 +245,10 @@ static u64 event_stop(struct pvperf_host_event *event)
 }
 
 /* The time from .synced until the new perf_event counts is missed. */
-static void event_renew(struct pvperf_host_event *event, u64 left)
+static void event_renew(struct pvperf_host_event *event, struct pvperf_thread *before,
+			u64 left)
 {
-	if (event->perf)
-		perf_event_release_kernel(event->perf);
+	event_release(event, before);
 	event->perf = event_create(event);
 	if (IS_ERR(event->perf)) {
 		event->perf = NULL;
@@ -244,14 +262,14 @@ static void event_renew(struct pvperf_host_event *event, u64 left)
 	pvperf_sync_event(event);
 }
 
-void pvperf_event_rebind(struct pvperf_host_event *event)
+void pvperf_event_rebind(struct pvperf_host_event *event, struct pvperf_thread *before)
 {
 	u64 left;
 
 	lockdep_assert_held(&event->vcpu->lock);
 	left = event_stop(event);
 	event_rebase(event);
-	event_renew(event, left);
+	event_renew(event, before, left);
 }
 
 void pvperf_event_reopen(struct pvperf_host_event *event)
@@ -262,5 +280,5 @@ void pvperf_event_reopen(struct pvperf_host_event *event)
 	left = event_stop(event);
 	pvperf_sync_event_as(event, event->sync.state);
 	event->base = event->sync;
-	event_renew(event, left);
+	event_renew(event, event->vcpu->thread, left);
 }

@@ -60,8 +60,9 @@ void pvperf_event_disable(struct pvperf_host_event *event);
 /**
  * pvperf_event_rebind() - move the host event to the current thread
  * @event: an event whose vCPU runs in another thread than before
+ * @before: that thread
  */
-void pvperf_event_rebind(struct pvperf_host_event *event);
+void pvperf_event_rebind(struct pvperf_host_event *event, struct pvperf_thread *before);
 
 /**
  * pvperf_event_reopen() - recreate the host event; any process context

@@ -18,11 +18,12 @@
 #include "reset.h"
 #include "state.h"
 #include "sync.h"
+#include "thread.h"
 #include "trace.h"
 
-/* Overflows in a second, of one event and of one vCPU. */
+/* Overflows in a second, of one event and of one thread that runs vCPUs. */
 #define EVENT_MAX	16000
-#define VCPU_MAX	64000
+#define THREAD_MAX	64000
 
 #define STRETCH_MAX	20
 #define PERIOD_MAX	(1ULL << 62)
@@ -41,13 +42,13 @@ static u64 overflow_period(struct pvperf_host_event *event)
 }
 
 /* Is this overflow one too many since the tick? */
-static bool overflow_vcpu_fast(struct pvperf_vcpu *vcpu)
+static bool overflow_thread_fast(struct pvperf_thread *thread)
 {
-	if (vcpu->tick != jiffies) {
-		vcpu->tick = jiffies;
-		vcpu->in_tick = 0;
+	if (thread->tick != jiffies) {
+		thread->tick = jiffies;
+		thread->in_tick = 0;
 	}
-	return ++vcpu->in_tick > VCPU_MAX / HZ;
+	return ++thread->in_tick > THREAD_MAX / HZ;
 }
 
 /*
@@ -72,7 +73,7 @@ static void overflow_relax(struct pvperf_host_event *event)
 
 static void overflow_pace(struct pvperf_host_event *event)
 {
-	bool fast = overflow_vcpu_fast(event->vcpu);
+	bool fast = overflow_thread_fast(event->vcpu->thread);
 
 	overflow_relax(event);
 	fast |= ++event->in_tick > EVENT_MAX / HZ;

@@ -27,7 +27,7 @@ struct kvm_vcpu;
 struct perf_event;
 struct pvperf_host_event;
 struct pvperf_page;
-struct task_struct;
+struct pvperf_thread;
 
 /* Why an event or a page ends, and so what may still be written to the guest. */
 enum pvperf_end {
@@ -83,7 +83,7 @@ struct pvperf_vcpu {
 	struct kvm_vcpu *kvcpu;
 	u32 index;
 	struct mutex lock;		/* protects the events, the page, the thread */
-	struct task_struct *task;	/* the events' thread, referenced */
+	struct pvperf_thread *thread;	/* of the events */
 	struct list_head events;
 	u32 nr_events;
 	struct pvperf_host_event *recent[PVPERF_VCPU_RECENT];	/* by id */
@@ -93,8 +93,6 @@ struct pvperf_vcpu {
 	struct pvperf_compat_now now;	/* the context's time in the current call ... */
 	u64 clock;			/* ... and local_clock(); 0: not read yet */
 	u32 nmis;
-	unsigned long tick;		/* used by the overflow handler only */
-	u32 in_tick;
 	bool dead;			/* the vCPU was reset: write nothing any more */
 	struct irq_work wake;
 	struct guest_perf_op batch[KVM_PERF_BATCH_MAX];

@@ -12,6 +12,7 @@
 #include "../compat/core.h"
 #include "ids.h"
 #include "sync.h"
+#include "thread.h"
 
 static u32 state_now(const struct pvperf_host_event *event)
 {
@@ -50,7 +51,7 @@ u64 pvperf_sync_ran(const struct pvperf_host_event *event)
 	u64 ran;
 
 	local_irq_save(flags);
-	ran = pvperf_core_ran(event->vcpu->task);
+	ran = pvperf_core_ran(event->vcpu->thread->task);
 	local_irq_restore(flags);
 	return ran;
 }

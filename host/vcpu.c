@@ -4,12 +4,12 @@
  */
 #include <linux/err.h>
 #include <linux/kvm_host.h>
-#include <linux/sched/task.h>
 #include <linux/slab.h>
 #include "caps.h"
 #include "event.h"
 #include "inject.h"
 #include "page.h"
+#include "thread.h"
 #include "trace.h"
 #include "vcpu.h"
 
@@ -22,7 +22,11 @@ static struct pvperf_vcpu *vcpu_alloc(struct pvperf_vm *vm, struct kvm_vcpu *kvc
 	vcpu->vm = vm;
 	vcpu->kvcpu = kvcpu;
 	vcpu->index = kvcpu->vcpu_idx;
-	vcpu->task = get_task_struct(current);
+	vcpu->thread = pvperf_thread_get();
+	if (!vcpu->thread) {
+		kfree(vcpu);
+		return NULL;
+	}
 	mutex_init(&vcpu->lock);
 	INIT_LIST_HEAD(&vcpu->events);
 	/* Hard: pvperf_vcpu_quiesce() may not wait for a thread of PREEMPT_RT's. */
@@ -41,8 +45,7 @@ struct pvperf_vcpu *pvperf_vcpu_get(struct pvperf_vm *vm, struct kvm_vcpu *kvcpu
 	if (!vcpu)
 		return NULL;
 	if (xa_err(xa_store(&vm->vcpus, vcpu->index, vcpu, GFP_KERNEL_ACCOUNT))) {
-		put_task_struct(vcpu->task);
-		kfree(vcpu);
+		pvperf_vcpu_free(vcpu);
 		return NULL;
 	}
 	return vcpu;
@@ -56,7 +59,7 @@ void pvperf_vcpu_quiesce(struct pvperf_vcpu *vcpu)
 
 void pvperf_vcpu_free(struct pvperf_vcpu *vcpu)
 {
-	put_task_struct(vcpu->task);
+	pvperf_thread_put(vcpu->thread);
 	kfree(vcpu);
 }
 
@@ -66,13 +69,15 @@ void pvperf_vcpu_free(struct pvperf_vcpu *vcpu)
  */
 static void vcpu_rebind(struct pvperf_vcpu *vcpu)
 {
-	struct task_struct *before = vcpu->task;
+	struct pvperf_thread *before = vcpu->thread, *now = pvperf_thread_get();
 	struct pvperf_host_event *event;
 
-	vcpu->task = get_task_struct(current);
+	if (!now)
+		return;	/* the events stay with the old thread until the next call */
+	vcpu->thread = now;
 	list_for_each_entry(event, &vcpu->events, node)
-		pvperf_event_rebind(event);
-	put_task_struct(before);
+		pvperf_event_rebind(event, before);
+	pvperf_thread_put(before);
 }
 
 void pvperf_vcpu_enter(struct pvperf_vcpu *vcpu)
@@ -84,7 +89,7 @@ void pvperf_vcpu_enter(struct pvperf_vcpu *vcpu)
 		pvperf_vcpu_clear(vcpu, PVPERF_END_SILENT);
 		WRITE_ONCE(vcpu->dead, false);
 	}
-	if (unlikely(vcpu->task != current))
+	if (unlikely(vcpu->thread->task != current))
 		vcpu_rebind(vcpu);
 }
 

@@ -76,7 +76,7 @@ def units(top, folder):
 def overflow_limits(top):
     """How many overflows a second the host lets pass, as the documents write a number."""
     source = read(top, 'host/overflow.c')
-    return {f'{int(value):,}' for value in re.findall(r'^#define (?:EVENT|VCPU)_MAX\s+(\d+)', source, re.M)}
+    return {f'{int(value):,}' for value in re.findall(r'^#define (?:EVENT|THREAD)_MAX\s+(\d+)', source, re.M)}
 
 
 def rooms(top):

@@ -190,6 +190,39 @@ static int64_t here(struct tiny_vcpu *v, enum tiny_code code, uint64_t rbx,
 	return tiny_vcpu_exec_here(v, code, &r) ? TINY_BROKEN : (int64_t)r.rax;
 }
 
+static int64_t open_here(struct tiny_vcpu *v, int id)
+{
+	struct guest_perf_attr attr = attr_measured(0);
+	struct guest_perf_event_param param = {
+		.attr_addr = AT_ATTR, .guest_event_addr = AT_EVENT(id % 2),
+		.id = id, .event_size = KVM_PERF_EVENT_SIZE,
+	};
+
+	memcpy(tiny_ptr(v->vm, AT_ATTR), &attr, sizeof(attr));
+	memcpy(tiny_ptr(v->vm, AT_PARAM), &param, sizeof(param));
+	return here(v, TINY_CODE_CALL, KVM_PERF_OP_OPEN, AT_PARAM);
+}
+
+/* A thread that runs two vCPUs may have as many events as one vCPU. */
+TEST_F(lifetime, one_thread)
+{
+	int max = limits_read(self->v).events, id;
+
+	/* two are open already, and move to this thread */
+	for (id = 2; id < max; id++)
+		ASSERT_CALL(0, open_here(self->v, id));
+	EXPECT_CALL(-KVM_ENOSPC, open_here(self->other, max));
+	ASSERT_CALL(0, here(self->v, TINY_CODE_CALL, KVM_PERF_OP_CLOSE, 2));
+	EXPECT_CALL(0, open_here(self->other, max));
+	EXPECT_CALL(-KVM_ENOSPC, open_here(self->other, max + 1));
+	/* in a thread of its own it may have more */
+	ASSERT_CALL(0, open_event(self->other, max + 1, 0));
+	/* but not take it along: the event is in error, and says so */
+	ASSERT_CALL(0, here(self->other, TINY_CODE_CALL, KVM_PERF_OP_READ, max));
+	ASSERT_CALL(0, here(self->other, TINY_CODE_CALL, KVM_PERF_OP_READ, max + 1));
+	EXPECT_CALL(-KVM_EBUSY, here(self->other, TINY_CODE_CALL, KVM_PERF_OP_ENABLE, max + 1));
+}
+
 /* Another thread runs the vCPU: its next call moves the events to that thread. */
 TEST_F(lifetime, other_thread)
 {

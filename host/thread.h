@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef _PVPERF_HOST_THREAD_H
+#define _PVPERF_HOST_THREAD_H
+
+/*
+ * Threads that run vCPUs. A VMM may run many vCPUs by one thread, of several VMs, too.
+ * perf handles all events of a thread at each of its context switches, so what is
+ * limited for a vCPU is limited for a thread as well.
+ */
+
+#include <linux/atomic.h>
+#include <linux/types.h>
+
+struct task_struct;
+
+/**
+ * struct pvperf_thread - a thread that runs vCPUs
+ * @node: in the table of threads
+ * @task: the thread, referenced
+ * @vcpus: how many vCPUs have it, under the table's lock
+ * @events: how many host events it has for them
+ * @tick: used by the overflow handler only: see overflow.c
+ * @in_tick: the same
+ */
+struct pvperf_thread {
+	struct hlist_node node;
+	struct task_struct *task;
+	u32 vcpus;
+	atomic_t events;
+	unsigned long tick;
+	u32 in_tick;
+};
+
+/**
+ * pvperf_thread_get() - what the current thread is known by
+ *
+ * Return: one more reference, or NULL if there is no memory.
+ */
+struct pvperf_thread *pvperf_thread_get(void);
+
+/**
+ * pvperf_thread_put() - give a reference back; process context
+ * @thread: none of its events is the caller's any more
+ */
+void pvperf_thread_put(struct pvperf_thread *thread);
+
+#endif /* _PVPERF_HOST_THREAD_H */
