@@ -317,6 +317,7 @@ static long call_vm(struct kvm_vcpu *kvcpu, const struct pvperf_call *call)
 	if (!vcpu)
 		return -KVM_ENOMEM;
 	atomic64_inc(&vm->stats.calls);
+	vcpu->calls++;
 	ret = call_vcpu(vcpu, call);
 	call_note(vcpu, call->op, call->arg[0], ret);
 	return ret;

@@ -86,6 +86,7 @@ struct pvperf_vcpu {
 	struct pvperf_thread *thread;	/* of the events */
 	struct list_head events;
 	u32 nr_events;
+	u32 calls;			/* so far, by the vCPU itself */
 	struct pvperf_host_event *recent[PVPERF_VCPU_RECENT];	/* by id */
 	struct pvperf_page *page;	/* attached, or NULL */
 	struct guest_perf_page *head;	/* in .page */
@@ -115,6 +116,7 @@ struct pvperf_host_event {
 	u64 synced;			/* when it was told, by local_clock() ... */
 	u64 ran;			/* ... and by the thread's own running time */
 	u32 sequence;
+	u32 retried;			/* in which call of the vCPU */
 	/* used by the overflow handler only: see overflow.c */
 	u64 period;
 	unsigned long tick;

@@ -146,11 +146,22 @@ void pvperf_sync_revive(struct pvperf_host_event *event)
 		pvperf_sync_event(event);
 }
 
+/*
+ * To retry a failed event takes long, and a batch may name each event many times. So
+ * one that has failed again is not looked at a second time in this call.
+ */
 void pvperf_sync_read(struct pvperf_host_event *event)
 {
+	u32 call = event->vcpu->calls;
+
 	lockdep_assert_held(&event->vcpu->lock);
-	pvperf_sync_event(event);
-	pvperf_sync_revive(event);
+	if (!pvperf_sync_failed(event)) {
+		pvperf_sync_event(event);
+	} else if (event->retried != call) {
+		event->retried = call;
+		pvperf_sync_event(event);
+		pvperf_sync_revive(event);
+	}
 }
 
 int pvperf_sync_read_many(struct pvperf_vcpu *vcpu, s32 id, u64 mask)

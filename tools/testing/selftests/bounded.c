@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: GPL-2.0
+/* What the most expensive call may cost the host, in ticks of the TSC. */
+
+#include "tiny_test.h"
+#include <linux/perf_event.h>
+#include <string.h>
+#include <sys/syscall.h>
+
+#define TURNS		100000ull
+#define AT_TIMED	(TINY_MEM - TINY_PAGE)
+#define COUNTERS_MAX	32
+
+/*
+ * In the lab a tick is an instruction. One retry of an event that finds no counter takes
+ * some 12,000, and one call may retry each of 64 events once.
+ */
+#define TICKS_MAX	(64 * 20000ull)
+
+FIXTURE(bounded) {
+	struct tiny_vm vm;
+	struct tiny_vcpu *v;
+	struct tiny_totals before;
+	int taken[COUNTERS_MAX], takers;
+};
+
+/* The host's own: pinned, on this CPU, until there is no counter left. */
+static int take_counters(int *fd)
+{
+	struct perf_event_attr attr = {
+		.size = sizeof(attr), .type = PERF_TYPE_HARDWARE,
+		.config = PERF_COUNT_HW_INSTRUCTIONS, .pinned = 1,
+	};
+	int n;
+
+	for (n = 0; n < COUNTERS_MAX; n++) {
+		uint64_t count;
+
+		fd[n] = syscall(SYS_perf_event_open, &attr, -1, 0, -1, 0);
+		if (fd[n] < 0)
+			return n;
+		/* an event in error has nothing to read */
+		if (read(fd[n], &count, sizeof(count)) != sizeof(count)) {
+			close(fd[n]);
+			return n;
+		}
+	}
+	return n;
+}
+
+FIXTURE_SETUP(bounded)
+{
+	int id;
+
+	ASSERT_EQ(0, tiny_totals_read(&self->before));
+	ASSERT_EQ(0, tiny_param_write("priority", "pinned"));
+	ASSERT_EQ(0, tiny_vm_create(&self->vm, 1));
+	self->v = &self->vm.vcpu[0];
+	measured_choose(self->v);
+	NEED_PMU();
+	ASSERT_EQ(64, limits_read(self->v).events);
+	for (id = 0; id < 64; id++) {
+		ASSERT_CALL(0, open_event(self->v, id, 0));
+		ASSERT_CALL(0, id_call(self->v, KVM_PERF_OP_ENABLE, id));
+	}
+	self->takers = take_counters(self->taken);
+	ASSERT_LT(0, self->takers);
+	/* the vCPU's events lose their counters */
+	ASSERT_EQ(0, tiny_spin(self->v, TURNS));
+}
+
+FIXTURE_TEARDOWN(bounded)
+{
+	while (self->takers)
+		close(self->taken[--self->takers]);
+	EXPECT_EQ(0, tiny_param_write("priority", "flexible"));
+	tiny_vm_destroy(&self->vm);
+	EXPECT_TRUE(tiny_totals_wait(&self->before));
+}
+
+static uint64_t ticks_of(struct tiny_vcpu *v, uint32_t op, uint64_t a, uint32_t c)
+{
+	struct kvm_regs regs = { .rdi = AT_TIMED, .rcx = 1 };
+	struct tiny_timed *timed = tiny_ptr(v->vm, AT_TIMED);
+
+	*timed = (struct tiny_timed){
+		.rax = KVM_PERF_OP, .rbx = op, .rcx = (uint32_t)a, .rdx = a >> 32, .rsi = c,
+	};
+	if (tiny_vcpu_exec(v, TINY_CODE_TIMED_CALL, &regs) || (int64_t)timed->rax < 0)
+		return UINT64_MAX;
+	return timed->ticks;
+}
+
+/* As many READs of as many events as a batch holds, none of which finds a counter. */
+TEST_F(bounded, read_many)
+{
+	struct guest_perf_op *op = batch_at(&self->vm);
+	uint64_t ticks;
+	int i;
+
+	memset(op, 0, KVM_PERF_BATCH_MAX * sizeof(*op));
+	for (i = 0; i < KVM_PERF_BATCH_MAX; i++) {
+		op[i].op = KVM_PERF_OP_READ;
+		op[i].arg = ~0ull;
+	}
+	ticks = ticks_of(self->v, KVM_PERF_OP_BATCH, AT_BATCH, KVM_PERF_BATCH_MAX);
+	TH_LOG("%d READs of 64 events: %llu ticks", KVM_PERF_BATCH_MAX,
+	       (unsigned long long)ticks);
+	for (i = 0; i < KVM_PERF_BATCH_MAX; i++)
+		EXPECT_EQ(0, op[i].result);
+	EXPECT_EQ(KVM_PERF_STATE_ERROR, event_at(&self->vm, 0)->state);
+	EXPECT_GE(TICKS_MAX, ticks);
+}
+
+/* A counter that is free again is found by the next READ. */
+TEST_F(bounded, retried)
+{
+	ASSERT_CALL(0, id_call(self->v, KVM_PERF_OP_READ, 63));
+	ASSERT_EQ(KVM_PERF_STATE_ERROR, event_at(&self->vm, 63)->state);
+	while (self->takers)
+		close(self->taken[--self->takers]);
+	ASSERT_CALL(0, id_call(self->v, KVM_PERF_OP_READ, 63));
+	EXPECT_EQ(KVM_PERF_STATE_COUNTING, event_at(&self->vm, 63)->state);
+}
+
+TEST_HARNESS_MAIN
