@@ -10,15 +10,18 @@ Result = collections.namedtuple('Result', 'verdict seconds output')
 
 
 def command(tests):
-    """The command of one boot: its tests one after the other, each marked."""
+    """The command of one boot: its tests one after the other, each marked, and after each
+    a look at what it has left behind at the host."""
     lines = ['cd /t']
     for t in tests:
         # Of the level "warning", so that the console has the mark, too, before its lines.
         mark = f'echo "<4>lab: test {t.name}" > /dev/kmsg'
-        lines += [mark] + ([f"host '{mark}'"] if t.where != 'host' else [])
+        there = 'host ' if t.where != 'host' else ''
+        lines += [mark] + ([f"host '{mark}'"] if there else [])
         lines += [f'echo; echo "@@lab begin {t.name}"; lab_start=$(cut -d " " -f 1 /proc/uptime)',
                   f'timeout -k 5 {t.timeout} sh -c {shlex.quote(t.command)} < /dev/null 2>&1',
-                  f'lab_rc=$?; echo; echo "@@lab end {t.name} $lab_rc $lab_start $(cut -d " " -f 1 /proc/uptime)"']
+                  f'lab_rc=$?; {there}/t/ledger.sh',
+                  f'echo; echo "@@lab end {t.name} $lab_rc $lab_start $(cut -d " " -f 1 /proc/uptime)"']
     return '\n'.join(lines + ['exit 0'])
 
 
