@@ -18,11 +18,14 @@
 int pvperf_hooks_find(struct pvperf_hooks *hooks)
 {
 	struct pvperf_hook *hook;
+	char name[64];
 	unsigned int i;
 
 	for (i = 0; i < hooks->n; i++) {
 		hook = &hooks->hook[i];
-		hook->ip = pvperf_symbol(hook->name);
+		/* Not a live patch's function of the same name. */
+		snprintf(name, sizeof(name), "kvm:%s", hook->name);
+		hook->ip = pvperf_symbol(name);
 		if (!hook->ip) {
 			pr_err("this kernel's KVM has no function %s to hook; not loading\n",
 			       hook->name);
