@@ -57,15 +57,27 @@ static u32 caps_counters(void)
 	}
 }
 
-static u64 caps_raw_mask(void)
+/* What this CPU's counters see, and so what a guest may count with them. */
+static void caps_counting(bool hardware)
 {
-	if (!raw)
-		return 0;
-	/* Before Zen these counters also saw the north bridge: other VMs' traffic. */
-	if (boot_cpu_data.x86_vendor == X86_VENDOR_AMD && boot_cpu_data.x86 < 0x17)
-		return 0;
-	return boot_cpu_data.x86_vendor == X86_VENDOR_INTEL ?
-	       PVPERF_RAW_MASK_INTEL : PVPERF_RAW_MASK_AMD;
+	/* Before Zen they also saw the north bridge: other VMs' traffic. */
+	bool zen = boot_cpu_data.x86 >= 0x17;
+
+	switch (boot_cpu_data.x86_vendor) {
+	case X86_VENDOR_AMD:
+	case X86_VENDOR_HYGON:
+		pvperf_policy.hardware = hardware;
+		pvperf_policy.node = zen;
+		pvperf_policy.raw_mask = raw && zen ? PVPERF_RAW_MASK_AMD : 0;
+		break;
+	case X86_VENDOR_INTEL:
+		pvperf_policy.hardware = hardware;
+		pvperf_policy.node = true;
+		pvperf_policy.extra_msr = true;
+		pvperf_policy.raw_mask = raw ? PVPERF_RAW_MASK_INTEL : 0;
+		break;
+	}
+	counters = pvperf_policy.hardware ? caps_counters() : 0;
 }
 
 static int caps_check(const char *name, u32 value, u32 min, u32 max)
@@ -90,8 +102,7 @@ int pvperf_caps_init(bool hardware)
 				 INT_MAX);
 	if (err)
 		return err;
-	pvperf_policy.raw_mask = caps_raw_mask();
-	counters = hardware ? caps_counters() : 0;
+	caps_counting(hardware);
 	get_random_bytes(&epoch_key, sizeof(epoch_key));
 	return 0;
 }

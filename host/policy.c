@@ -21,6 +21,7 @@
 #define SW_PAGE_FAULTS		2
 #define SW_CONTEXT_SWITCHES	3
 #define SW_CPU_MIGRATIONS	4
+#define CACHE_NODE		6
 #define CACHE_MAX		7
 #define CACHE_OP_MAX		3
 #define CACHE_RESULT_MAX	2
@@ -30,7 +31,8 @@ static int check_hardware(const struct guest_perf_attr *attr)
 	return attr->config < HW_MAX ? 0 : -KVM_ENOENT;
 }
 
-static int check_cache(const struct guest_perf_attr *attr)
+static int check_cache(const struct pvperf_policy *policy,
+		       const struct guest_perf_attr *attr)
 {
 	__u64 c = attr->config;
 
@@ -39,12 +41,50 @@ static int check_cache(const struct guest_perf_attr *attr)
 	if ((c & 0xff) >= CACHE_MAX || (c >> 8 & 0xff) >= CACHE_OP_MAX ||
 	    (c >> 16) >= CACHE_RESULT_MAX)
 		return -KVM_EINVAL;
-	return 0;
+	return (c & 0xff) == CACHE_NODE && !policy->node ? -KVM_EPERM : 0;
 }
 
-static int check_raw(const struct guest_perf_attr *attr, __u64 mask)
+/*
+ * Intel's off-core, front-end and load-latency events: their driver gives each an MSR
+ * that the hyperthreads of a core share, and another user of it has to wait.
+ */
+static bool raw_has_msr(__u64 config)
 {
-	return !mask || attr->config & ~mask ? -KVM_EPERM : 0;
+	switch (config & 0xffff) {
+	case 0x01b7:
+	case 0x01bb:
+	case 0x01c6:
+	case 0x01cd:
+	case 0x012a:
+	case 0x012b:
+		return true;
+	default:
+		return false;
+	}
+}
+
+static int check_raw(const struct pvperf_policy *policy,
+		     const struct guest_perf_attr *attr)
+{
+	if (!policy->raw_mask || attr->config & ~policy->raw_mask)
+		return -KVM_EPERM;
+	return policy->extra_msr && raw_has_msr(attr->config) ? -KVM_EPERM : 0;
+}
+
+/* A driver that knows no exclude_host would count what the host does. */
+static int check_counter(const struct pvperf_policy *policy,
+			 const struct guest_perf_attr *attr)
+{
+	if (!policy->hardware)
+		return -KVM_ENOENT;
+	switch (attr->type) {
+	case KVM_PERF_TYPE_HARDWARE:
+		return check_hardware(attr);
+	case KVM_PERF_TYPE_HW_CACHE:
+		return check_cache(policy, attr);
+	default:
+		return check_raw(policy, attr);
+	}
 }
 
 static int check_software(const struct guest_perf_attr *attr)
@@ -75,14 +115,12 @@ int pvperf_policy_check(const struct pvperf_policy *policy,
 	    attr->sample_period < pvperf_policy_min_period(policy, attr->type))
 		return -KVM_EINVAL;
 	switch (attr->type) {
-	case KVM_PERF_TYPE_HARDWARE:
-		return check_hardware(attr);
 	case KVM_PERF_TYPE_SOFTWARE:
 		return check_software(attr);
+	case KVM_PERF_TYPE_HARDWARE:
 	case KVM_PERF_TYPE_HW_CACHE:
-		return check_cache(attr);
 	case KVM_PERF_TYPE_RAW:
-		return check_raw(attr, policy->raw_mask);
+		return check_counter(policy, attr);
 	default:
 		return -KVM_EPERM;
 	}

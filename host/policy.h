@@ -36,6 +36,9 @@ enum pvperf_priority {
  * @max_events: of one vCPU
  * @max_pages: that one VM may have pinned
  * @min_period: the shortest sampling period
+ * @hardware: perf's driver for this CPU can exclude the host from an event
+ * @node: the cache events of the memory node are about the vCPU alone
+ * @extra_msr: some raw events use an MSR besides the counter, which siblings share
  * @raw_mask: the config bits that a raw event may use; 0: no raw events
  */
 struct pvperf_policy {
@@ -44,6 +47,9 @@ struct pvperf_policy {
 	__u32 max_events;
 	__u32 max_pages;
 	__u32 min_period;
+	bool hardware;
+	bool node;
+	bool extra_msr;
 	__u64 raw_mask;
 };
 

@@ -12,7 +12,8 @@
 
 static const struct pvperf_policy local = {
 	.access = PVPERF_ACCESS_LOCAL, .max_events = 64, .max_pages = 512,
-	.min_period = 1000, .raw_mask = PVPERF_RAW_MASK_AMD,
+	.min_period = 1000, .hardware = true, .node = true,
+	.raw_mask = PVPERF_RAW_MASK_AMD,
 };
 
 static int check(const struct pvperf_policy *policy, uint32_t type,
@@ -143,6 +144,42 @@ static void test_raw(void)
 	    "raw: allowed, and announced");
 }
 
+/* Six codes have an MSR besides the counter on Intel; their neighbours have not. */
+static void test_raw_msr(void)
+{
+	static const uint64_t codes[] = { 0x01b7, 0x01bb, 0x01c6, 0x01cd, 0x012a, 0x012b };
+	struct pvperf_policy policy = local;
+	unsigned int i, code, refused = 0, wrong = 0;
+
+	policy.raw_mask = PVPERF_RAW_MASK_INTEL;
+	policy.extra_msr = true;
+	for (i = 0; i < 6; i++) {
+		wrong += check(&policy, PERF_TYPE_RAW, codes[i], 0) != -KVM_EPERM;
+		wrong += check(&policy, PERF_TYPE_RAW, codes[i] | 1 << 24, 0) != -KVM_EPERM;
+		wrong += check(&local, PERF_TYPE_RAW, codes[i], 0) != 0;
+	}
+	for (code = 0; code < 0x10000; code++)
+		refused += !!check(&policy, PERF_TYPE_RAW, code, 0);
+	tap(!wrong && refused == 6, "raw: none that wants a shared MSR (%u wrong, %u refused)",
+	    wrong, refused);
+}
+
+static void test_cpu(void)
+{
+	struct pvperf_policy policy = local;
+	unsigned int node = PERF_COUNT_HW_CACHE_NODE;
+
+	is(0, check(&policy, PERF_TYPE_HW_CACHE, node, 0), "node: of the vCPU alone");
+	policy.node = false;
+	is(-KVM_EPERM, check(&policy, PERF_TYPE_HW_CACHE, node, 0), "node: of all VMs");
+	is(0, check(&policy, PERF_TYPE_HW_CACHE, node - 1, 0), "node: its neighbour");
+	policy.hardware = false;
+	is(-KVM_ENOENT, check(&policy, PERF_TYPE_HARDWARE, 0, 0), "no counters: hardware");
+	is(-KVM_ENOENT, check(&policy, PERF_TYPE_HW_CACHE, 0, 0), "no counters: cache");
+	is(-KVM_ENOENT, check(&policy, PERF_TYPE_RAW, 0, 0), "no counters: raw");
+	is(0, check(&policy, PERF_TYPE_SOFTWARE, 0, 0), "no counters: software");
+}
+
 static void test_period(void)
 {
 	static const uint32_t types[] = {
@@ -187,6 +224,8 @@ int main(void)
 {
 	test_types();
 	test_hardware();
+	test_raw_msr();
+	test_cpu();
 	test_software();
 	test_cache();
 	test_raw();
