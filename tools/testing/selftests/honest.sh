@@ -50,12 +50,15 @@ honest() {
 	tap $? "$1" "$(tr '\n' ';' < /tmp/numbers)"
 }
 
-# later COMMAND...: run it while the program counts
+# later COMMAND...: run it while run()'s program counts, well after its start: the start
+# has fewer user instructions a second than the rest, and is what scaling gets wrong
 later() {
-	(sleep 0.2; "$@") &
+	rm -f /tmp/started
+	(until [ -e /tmp/started ]; do usleep 1000; done; sleep 0.3; "$@") &
 }
 run() {
-	stat "$1" sh -c './loop100m; ./loop100m; ./loop100m; ./loop100m; ./loop100m; ./loop100m'
+	stat "$1" sh -c 'echo > /tmp/started
+		./loop100m; ./loop100m; ./loop100m; ./loop100m; ./loop100m; ./loop100m'
 }
 
 stat instructions:u ./loop100m > /tmp/numbers
@@ -92,7 +95,7 @@ done
 
 # Intervals show it, although only perf's reading makes the guest ask the host.
 arm "$counters" :D
-later taker_take
+(sleep 0.2; taker_take) &
 perf stat -I 100 -x, -o /tmp/intervals -e instructions:u sh -c \
 	'./loop100m; ./loop100m; ./loop100m; ./loop100m; ./loop100m; ./loop100m'
 taker_end
@@ -117,6 +120,15 @@ stat '{instructions:uD,instructions:u}' ./loop100m > /tmp/numbers
 honest "a new one is counted then" $one 100 100
 stat instructions:ue,instructions:u ./loop100m > /tmp/numbers
 honest "an exclusive event waits for its turn" $one 20 80
+
+# A program that is over before the host's events take turns: its leader counted all of
+# the time, its sibling never, and a group has one share of the time for all.
+taker_end
+arm $((counters - 1)) :D
+taker_take
+stat '{instructions:u,branches:u}' true > /tmp/numbers
+[ "$(grep -c . /tmp/numbers)" = 2 ] && ! grep -q ' 100\.00$' /tmp/numbers
+tap $? "a leader answers for a sibling without a counter" "$(tr '\n' ';' < /tmp/numbers)"
 
 # The host's admin decides whose events go first.
 priority=/sys/module/pvperf_host/parameters/priority
