@@ -22,7 +22,7 @@ static const uint64_t masks[] = {
 static int passes(enum pvperf_raw_maker maker, uint64_t config)
 {
 	struct pvperf_policy policy = {
-		.access = PVPERF_ACCESS_LOCAL, .raw_mask = masks[maker],
+		.access = PVPERF_ACCESS_LOCAL, .hardware = true, .raw_mask = masks[maker],
 	};
 	struct guest_perf_attr attr = {
 		.type = PERF_TYPE_RAW,
