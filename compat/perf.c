@@ -7,7 +7,9 @@
  */
 #define pr_fmt(fmt) "pvperf_guest: " fmt
 
+#include <linux/cpumask.h>
 #include <linux/err.h>
+#include <linux/hrtimer.h>
 #include <linux/module.h>
 #include <linux/slab.h>
 #include <linux/static_call.h>
@@ -142,8 +144,48 @@ struct pmu *pvperf_compat_pmu_register(const struct pmu *like, const char *name,
 	return ERR_PTR(err);
 }
 
+#ifdef PERF_PMU_CAP_HETEROGENEOUS_CPUS
+/* PMUs share perf's timers, which are never freed. */
+static void pmu_timers_retire(struct pmu *pmu)
+{
+}
+#else
+/* Each CPU has one; on newer kernels, a pointer to one. */
+static struct perf_cpu_pmu_context *pmu_context(struct pmu *pmu, int cpu)
+{
+	void *there = per_cpu_ptr(pmu->cpu_pmu_context, cpu);
+
+	return __same_type(*pmu->cpu_pmu_context, struct perf_cpu_pmu_context) ?
+	       there : *(void **)there;
+}
+
+/*
+ * perf frees the timers by which it rotates a PMU's events, and does not cancel them: one
+ * may be armed for perf_event_mux_interval_ms after the last event. perf arms none that it
+ * believes to be active.
+ */
+static void pmu_timers_retire(struct pmu *pmu)
+{
+	struct perf_cpu_pmu_context *context;
+	unsigned long flags;
+	int cpu;
+
+	for_each_possible_cpu(cpu) {
+		context = pmu_context(pmu, cpu);
+		if (!context)
+			continue;
+		hrtimer_cancel(&context->hrtimer);
+		raw_spin_lock_irqsave(&context->hrtimer_lock, flags);
+		context->hrtimer_active = 1;
+		raw_spin_unlock_irqrestore(&context->hrtimer_lock, flags);
+		hrtimer_cancel(&context->hrtimer);
+	}
+}
+#endif
+
 void pvperf_compat_pmu_unregister(struct pmu *pmu)
 {
+	pmu_timers_retire(pmu);
 	perf_pmu_unregister(pmu);
 	kept_pmu_leave(pmu);
 }
