@@ -358,13 +358,17 @@ static __always_inline bool pvperf_core_read(struct perf_event *perf,
  * @left: what is left of the first one
  *
  * x86_perf_event_set_period() of arch/x86/events/core.c and
- * perf_swevent_set_period() start from .period_left, and take .sample_period when
- * that is used up. Nobody else writes to them while the event is off.
+ * perf_swevent_start_hrtimer() start from .period_left, and take .sample_period when
+ * that is used up. perf_swevent_event(), for software events that are no clocks, counts
+ * .period_left up to 0. Nobody else writes to them while the event is off.
  */
 static inline void pvperf_core_arm(struct perf_event *perf, u64 period, u64 left)
 {
 	perf->hw.sample_period = period;
 	perf->hw.last_period = period;
+	if (perf->attr.type == PERF_TYPE_SOFTWARE &&
+	    perf->attr.config > PERF_COUNT_SW_TASK_CLOCK)
+		left = -left;
 	local64_set(&perf->hw.period_left, left);
 }
 

@@ -7,6 +7,7 @@
 #include "tiny_test.h"
 
 #define TURNS		1000000ull
+#define SW_CONTEXT_SWITCHES	3
 #define OWN		(TURNS * TINY_SPIN_INSNS)
 #define OVERFLOWS	20
 #define PERIOD		(OWN / OVERFLOWS)
@@ -320,6 +321,26 @@ TEST_F(sampling, software)
 	EXPECT_LT(0, self->v->cpu->nmis);
 	EXPECT_LE(self->v->cpu->nmis,
 		  self->v->cpu->taken + self->e->overflows);
+}
+
+/* The first period of a software event that counts up, not down, may be shorter, too. */
+TEST_F(sampling, software_left)
+{
+	const struct guest_perf_attr attr = {
+		.type = KVM_PERF_TYPE_SOFTWARE, .config = SW_CONTEXT_SWITCHES,
+		.size = KVM_PERF_ATTR_SIZE_VER0, .sample_period = 100,
+	};
+	struct guest_perf_op *op = batch_at(&self->vm);
+	int calls;
+
+	*op = (struct guest_perf_op){ .op = KVM_PERF_OP_ENABLE, .id = 0, .arg = 20 };
+	ASSERT_CALL(0, open_attr(self->v, 0, KVM_PERF_EVENT_SIZE, &attr));
+	ASSERT_CALL(1, tiny_call_gpa(self->v, KVM_PERF_OP_BATCH, AT_BATCH, 1));
+	ASSERT_EQ(0, op->result);
+	/* each call switches to the vCPU's thread and from it */
+	for (calls = 0; calls < 200 && !self->e->overflows; calls++)
+		ASSERT_CALL(0, id_call(self->v, KVM_PERF_OP_READ, 0));
+	EXPECT_EQ(20, self->e->count_at_overflow);
 }
 
 TEST_HARNESS_MAIN
