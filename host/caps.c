@@ -17,6 +17,7 @@ struct pvperf_policy pvperf_policy = {
 	.access = PVPERF_ACCESS_LOCAL,
 	.max_events = KVM_PERF_EVENTS_MAX,
 	.max_pages = 512,
+	.max_vm_events = 4096,
 	.min_period = 1000,
 };
 
@@ -26,6 +27,8 @@ MODULE_PARM_DESC(raw, "allow raw events: event select, unit mask, edge, invert, 
 
 module_param_named(max_events, pvperf_policy.max_events, uint, 0444);
 MODULE_PARM_DESC(max_events, "events that one vCPU may have open, 1 to 64 (default 64)");
+module_param_named(max_vm_events, pvperf_policy.max_vm_events, uint, 0444);
+MODULE_PARM_DESC(max_vm_events, "events that all vCPUs of a VM may have open, 1 to 65536 (default 4096)");
 module_param_named(max_pages, pvperf_policy.max_pages, uint, 0444);
 MODULE_PARM_DESC(max_pages, "pages that one VM may have pinned, 1 to 65536 (default 512)");
 module_param_named(min_period, pvperf_policy.min_period, uint, 0444);
@@ -95,6 +98,8 @@ int pvperf_caps_init(bool hardware)
 
 	err = caps_check("max_events", pvperf_policy.max_events, 1,
 			 KVM_PERF_EVENTS_MAX);
+	if (!err)
+		err = caps_check("max_vm_events", pvperf_policy.max_vm_events, 1, 65536);
 	if (!err)
 		err = caps_check("max_pages", pvperf_policy.max_pages, 1, 65536);
 	if (!err)

@@ -119,6 +119,19 @@ bool pvperf_event_hardware(void)
 	return true;
 }
 
+/* Takes a place in the limits of the vCPU and of its VM. */
+static bool event_place(struct pvperf_vcpu *vcpu)
+{
+	atomic_t *events = &vcpu->vm->events;
+
+	if (vcpu->nr_events >= pvperf_policy.max_events)
+		return false;
+	if (atomic_inc_return(events) <= pvperf_policy.max_vm_events)
+		return true;
+	atomic_dec(events);
+	return false;
+}
+
 int pvperf_event_open(struct pvperf_vcpu *vcpu,
 		      const struct guest_perf_event_param *param,
 		      const struct guest_perf_attr *attr, struct pvperf_page *page)
@@ -129,11 +142,13 @@ int pvperf_event_open(struct pvperf_vcpu *vcpu,
 	lockdep_assert_held(&vcpu->lock);
 	if (pvperf_ids_taken(vcpu->vm, param->id))
 		return -KVM_EEXIST;
-	if (vcpu->nr_events >= pvperf_policy.max_events)
+	if (!event_place(vcpu))
 		return -KVM_ENOSPC;
 	event = event_alloc(vcpu, param, attr, page);
-	if (!event)
-		return -KVM_ENOMEM;
+	if (!event) {
+		err = -KVM_ENOMEM;
+		goto err_place;
+	}
 	pvperf_keep_get(attr);
 	event->perf = event_create(event);
 	if (IS_ERR(event->perf)) {
@@ -151,6 +166,8 @@ err_release:
 err_keep:
 	pvperf_keep_put(attr);
 	kfree(event);
+err_place:
+	atomic_dec(&vcpu->vm->events);
 	return err;
 }
 
@@ -172,6 +189,7 @@ void pvperf_event_close(struct pvperf_host_event *event, enum pvperf_end end)
 	event_release(event, event->vcpu->thread);
 	pvperf_keep_put(&event->attr);
 	pvperf_ids_remove(event);
+	atomic_dec(&event->vcpu->vm->events);
 	pvperf_page_put(event->vcpu->vm, event->page);
 	/* Another vCPU may be looking at .vcpu under this id. */
 	kfree_rcu(event, rcu);

@@ -35,6 +35,7 @@ enum pvperf_priority {
  * @priority: of VMs that make their first call from now on
  * @max_events: of one vCPU
  * @max_pages: that one VM may have pinned
+ * @max_vm_events: of all vCPUs of a VM
  * @min_period: the shortest sampling period
  * @hardware: perf's driver for this CPU can exclude the host from an event
  * @node: the cache events of the memory node are about the vCPU alone
@@ -45,6 +46,7 @@ struct pvperf_policy {
 	enum pvperf_access access;
 	enum pvperf_priority priority;
 	__u32 max_events;
+	__u32 max_vm_events;
 	__u32 max_pages;
 	__u32 min_period;
 	bool hardware;

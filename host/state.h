@@ -60,6 +60,7 @@ struct pvperf_vm {
 	struct xarray vcpus;		/* struct pvperf_vcpu by index */
 	struct xarray ids;		/* struct pvperf_host_event by id */
 	u32 nr_pages;
+	atomic_t events;		/* open, of all vCPUs */
 	bool pmu_lent_out;		/* the last OPEN failed for this reason */
 	bool ended;			/* set once; who sets it ends the VM */
 	u32 priority;			/* enum pvperf_priority; may change at any time */

@@ -323,4 +323,24 @@ TEST_F(limit, pages)
 					       AT_HEAD(0), 0));
 }
 
+TEST_F(limit, vm_events)
+{
+	char value[16];
+	long max, n;
+
+	ASSERT_EQ(0, tiny_param_read("max_vm_events", value, sizeof(value)));
+	max = atol(value);
+	if (max < 2 || max >= 2 * self->limits.events)
+		SKIP(return, "max_vm_events is %ld: more than two vCPUs can use", max);
+	for (n = 0; n < max; n++)
+		ASSERT_CALL(0, open_event(n % 2 ? self->other : self->v, n, 0));
+	EXPECT_CALL(-KVM_ENOSPC, open_event(self->v, n, 0));
+	EXPECT_CALL(-KVM_ENOSPC, open_event(self->other, n, 0));
+	/* one that fails for another reason takes no place */
+	EXPECT_CALL(-KVM_EEXIST, open_event(self->v, 1, 0));
+	EXPECT_CALL(0, id_call(self->other, KVM_PERF_OP_CLOSE, 1));
+	EXPECT_CALL(0, open_event(self->v, n, 0));
+	EXPECT_CALL(-KVM_ENOSPC, open_event(self->v, n + 1, 0));
+}
+
 TEST_HARNESS_MAIN

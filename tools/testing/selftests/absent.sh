@@ -20,7 +20,7 @@ program "access=unavailable" ./abi_absent
 rmmod pvperf_host
 
 # Insmod with a parameter out of its range fails, and the log names the parameter.
-for bad in access=everyone max_events=0 max_events=65 max_pages=0 \
+for bad in access=everyone max_events=0 max_events=65 max_vm_events=0 max_pages=0 \
 	   min_period=0 min_period=99; do
 	echo "<6>absent: $bad" > /dev/kmsg
 	if insmod "$module" "$bad" 2> /dev/null; then
@@ -32,9 +32,12 @@ for bad in access=everyone max_events=0 max_events=65 max_pages=0 \
 	fi
 done
 
-# A limit so low that two vCPUs can reach it.
+# Limits so low that two vCPUs can reach them.
 insmod "$module" max_pages=10
 program "max_pages=10" ./abi_open -t pages
+rmmod pvperf_host
+insmod "$module" max_vm_events=10
+program "max_vm_events=10" ./abi_open -t vm_events
 rmmod pvperf_host
 
 insmod "$module"
