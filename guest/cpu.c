@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Hotplug and suspend of CPUs, and the memory that each CPU shares with the host,
- * which is allocated when the CPU first comes online. Calls link.h and batch.h; knows
- * nothing of perf. The invariant: a CPU detaches before it goes offline, before it
- * sleeps, and before the module leaves.
+ * Hotplug and suspend of CPUs. A CPU gets the memory that it shares with the host when
+ * it first comes online. Calls link.h and batch.h; knows nothing of perf. The
+ * invariant: a CPU detaches before it goes offline, before it sleeps, and before the
+ * module leaves.
  */
 #define pr_fmt(fmt) "pvperf_guest: " fmt
 
 #include <linux/cpu.h>
-#include <linux/gfp.h>
 #include <linux/smp.h>
-#include <linux/topology.h>
+#include "area.h"
 #include "batch.h"
 #include "cpu.h"
 #include "link.h"
@@ -54,15 +53,11 @@ static void flush_here(struct irq_work *work)
 static int cpu_online_here(unsigned int nr)
 {
 	struct pvperf_cpu *cpu = per_cpu_ptr(pvperf_cpus, nr);
-	struct page *area;
 
-	if (!cpu->area) {
-		area = alloc_pages_node(cpu_to_node(nr), GFP_KERNEL | __GFP_ZERO,
-					get_order(sizeof(*cpu->area)));
-		if (!area)
-			return -ENOMEM;
-		cpu->area = page_address(area);
-	}
+	if (!cpu->area)
+		cpu->area = pvperf_area_alloc(nr);
+	if (!cpu->area)
+		return -ENOMEM;
 	local_irq_disable();
 	begin_here(NULL);
 	local_irq_enable();
@@ -108,14 +103,11 @@ int pvperf_cpu_init(void)
 
 void pvperf_cpu_exit(void)
 {
-	struct pvperf_cpu *cpu;
 	int nr;
 
-	for_each_possible_cpu(nr) {
-		cpu = per_cpu_ptr(pvperf_cpus, nr);
-		irq_work_sync(&cpu->batch.work);
-		free_pages((unsigned long)cpu->area, get_order(sizeof(*cpu->area)));
-	}
+	for_each_possible_cpu(nr)
+		irq_work_sync(&per_cpu_ptr(pvperf_cpus, nr)->batch.work);
+	pvperf_area_exit();
 	free_percpu(pvperf_cpus);
 }
 

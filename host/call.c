@@ -57,6 +57,16 @@ static void call_log_lent_out(struct pvperf_vm *vm,
 		call_refuse_vm("the host's PMU is lent to VMs (mediated vPMU); load kvm_amd or kvm_intel with enable_mediated_pmu=0");
 }
 
+/* Log once per VM: guests try again and again. */
+static struct pvperf_page *call_page(struct pvperf_vm *vm, u64 addr)
+{
+	struct pvperf_page *page = pvperf_page_get(vm, addr, pvperf_policy.max_pages);
+
+	if (page == ERR_PTR(-KVM_ENOSPC) && !xchg(&vm->pins_refused, true))
+		call_refuse_vm("its pins would hold more memory than max_pages, or the process's limit of locked memory (ulimit -l), allow; a transparent huge page is held as a whole");
+	return page;
+}
+
 /* What OPEN was given, copied and checked. The guest's memory may be slow. */
 struct call_open {
 	struct guest_perf_event_param param;
@@ -104,8 +114,7 @@ static int call_open(struct pvperf_vcpu *vcpu, u64 addr, const s32 *id)
 	err = call_open_copy(vm->kvm, &open, addr, id);
 	if (err)
 		return err;
-	open.page = pvperf_page_get(vm, open.param.guest_event_addr,
-				    pvperf_policy.max_pages);
+	open.page = call_page(vm, open.param.guest_event_addr);
 	if (IS_ERR(open.page))
 		return PTR_ERR(open.page);
 	err = call_open_locked(vcpu, &open);
@@ -261,7 +270,7 @@ static int call_attach(struct pvperf_vcpu *vcpu, u64 addr)
 
 	if (err)
 		return err;
-	page = pvperf_page_get(vcpu->vm, addr, pvperf_policy.max_pages);
+	page = call_page(vcpu->vm, addr);
 	if (IS_ERR(page))
 		return PTR_ERR(page);
 	pvperf_vcpu_enter(vcpu);

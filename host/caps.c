@@ -16,8 +16,8 @@
 struct pvperf_policy pvperf_policy = {
 	.access = PVPERF_ACCESS_LOCAL,
 	.max_events = KVM_PERF_EVENTS_MAX,
-	.max_pages = 512,
 	.max_vm_events = 4096,
+	.max_pages = 2048,
 	.min_period = 1000,
 };
 
@@ -30,7 +30,7 @@ MODULE_PARM_DESC(max_events, "events that one vCPU may have open, 1 to 64 (defau
 module_param_named(max_vm_events, pvperf_policy.max_vm_events, uint, 0444);
 MODULE_PARM_DESC(max_vm_events, "events that all vCPUs of a VM may have open, 1 to 65536 (default 4096)");
 module_param_named(max_pages, pvperf_policy.max_pages, uint, 0444);
-MODULE_PARM_DESC(max_pages, "pages that one VM may have pinned, 1 to 65536 (default 512)");
+MODULE_PARM_DESC(max_pages, "pages that one VM's pins may hold in place, 1 to 65536 (default 2048); a transparent huge page is held as a whole");
 module_param_named(min_period, pvperf_policy.min_period, uint, 0444);
 MODULE_PARM_DESC(min_period, "shortest sampling period, at least 100 (default 1000)");
 

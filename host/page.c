@@ -14,6 +14,7 @@
 #include <linux/module.h>
 #include <linux/slab.h>
 #include <linux/uaccess.h>
+#include "hold.h"
 #include "page.h"
 #include "state.h"
 
@@ -101,6 +102,23 @@ static void page_unpin(struct pvperf_page *page)
 	kfree(page);
 }
 
+static int page_order(const void *gfn, const struct rb_node *node)
+{
+	const struct pvperf_page *page = rb_entry(node, struct pvperf_page, node);
+
+	return *(const u64 *)gfn < page->gfn ? -1 : *(const u64 *)gfn > page->gfn;
+}
+
+static bool page_less(struct rb_node *node, const struct rb_node *other)
+{
+	return page_order(&rb_entry(node, struct pvperf_page, node)->gfn, other) < 0;
+}
+
+static struct pvperf_page *page_find(struct pvperf_vm *vm, u64 gfn)
+{
+	return rb_entry_safe(rb_find(&gfn, &vm->pages, page_order), struct pvperf_page, node);
+}
+
 /*
  * The page that the VM has pinned there, with one more reference; NULL if there is
  * none. Userspace may have put other memory there since, which is an error as long
@@ -108,7 +126,7 @@ static void page_unpin(struct pvperf_page *page)
  */
 static struct pvperf_page *page_again(struct pvperf_vm *vm, u64 gpa)
 {
-	struct pvperf_page *page = xa_load(&vm->pages, gpa >> PAGE_SHIFT);
+	struct pvperf_page *page = page_find(vm, gpa >> PAGE_SHIFT);
 
 	lockdep_assert_held(&vm->lock);
 	if (!page)
@@ -121,11 +139,11 @@ static struct pvperf_page *page_again(struct pvperf_vm *vm, u64 gpa)
 
 static struct pvperf_page *page_add(struct pvperf_vm *vm, struct pvperf_page *page, u32 max)
 {
-	lockdep_assert_held(&vm->lock);
-	if (vm->nr_pages >= max)
-		return ERR_PTR(-KVM_ENOSPC);
-	if (xa_err(xa_store(&vm->pages, page->gfn, page, GFP_KERNEL_ACCOUNT)))
-		return ERR_PTR(-KVM_ENOMEM);
+	int err = pvperf_hold(vm, virt_to_page(page->address), max);
+
+	if (err)
+		return ERR_PTR(err);
+	rb_add(&page->node, &vm->pages, page_less);
 	vm->nr_pages++;
 	return page;
 }
@@ -151,8 +169,6 @@ struct pvperf_page *pvperf_page_get(struct pvperf_vm *vm, u64 gpa, u32 max)
 
 	mutex_lock(&vm->lock);
 	page = page_again(vm, gpa);
-	if (!page && vm->nr_pages >= max)
-		page = ERR_PTR(-KVM_ENOSPC);
 	mutex_unlock(&vm->lock);
 	return page ?: page_new(vm, gpa, max);
 }
@@ -164,7 +180,8 @@ void pvperf_page_put(struct pvperf_vm *vm, struct pvperf_page *page)
 	mutex_lock(&vm->lock);
 	last = !--page->refs;
 	if (last) {
-		xa_erase(&vm->pages, page->gfn);
+		pvperf_unhold(vm, virt_to_page(page->address));
+		rb_erase(&page->node, &vm->pages);
 		vm->nr_pages--;
 	}
 	mutex_unlock(&vm->lock);

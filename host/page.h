@@ -7,6 +7,7 @@
  * (pinned, counted, shared by several events), and copies of a call's arguments.
  */
 
+#include <linux/rbtree.h>
 #include <linux/types.h>
 
 struct kvm;
@@ -14,12 +15,14 @@ struct pvperf_vm;
 
 /**
  * struct pvperf_page - a pinned page of a guest
+ * @node: in pvperf_vm.pages, by @gfn
  * @gfn: its guest frame number
  * @hva: where userspace had it when it was pinned
  * @address: where the host has it mapped
  * @refs: number of users, under pvperf_vm.lock
  */
 struct pvperf_page {
+	struct rb_node node;
 	u64 gfn;
 	unsigned long hva;
 	void *address;
@@ -30,7 +33,7 @@ struct pvperf_page {
  * pvperf_page_get() - pin a page, or take one more reference
  * @vm: the VM; takes its lock
  * @gpa: any guest-physical address in the page
- * @max: how many pages the VM may have pinned
+ * @max: how many pages the VM's pins may hold, see hold.h
  *
  * May wait for userspace without limit, so the caller holds no lock of ours.
  *

@@ -34,8 +34,8 @@ enum pvperf_priority {
  * @access: for all VMs
  * @priority: of VMs that make their first call from now on
  * @max_events: of one vCPU
- * @max_pages: that one VM may have pinned
  * @max_vm_events: of all vCPUs of a VM
+ * @max_pages: that one VM's pins may hold, see hold.h
  * @min_period: the shortest sampling period
  * @hardware: perf's driver for this CPU can exclude the host from an event
  * @node: the cache events of the memory node are about the vCPU alone

@@ -15,6 +15,7 @@
 #include <linux/list.h>
 #include <linux/llist.h>
 #include <linux/mutex.h>
+#include <linux/rbtree.h>
 #include <linux/rcupdate.h>
 #include <linux/refcount.h>
 #include <linux/types.h>
@@ -24,6 +25,7 @@
 
 struct kvm;
 struct kvm_vcpu;
+struct mm_struct;
 struct perf_event;
 struct pvperf_host_event;
 struct pvperf_page;
@@ -55,13 +57,17 @@ struct pvperf_vm {
 	u64 serial;			/* of all VMs since the module was loaded */
 	refcount_t refs;		/* one is the registry's */
 	pid_t pid;
-	struct mutex lock;		/* protects .pages and .nr_pages */
-	struct xarray pages;		/* struct pvperf_page by gfn */
+	struct mm_struct *mm;		/* .kvm's, which has it until its end */
+	struct mutex lock;		/* protects .pages to .held */
+	struct rb_root pages;		/* struct pvperf_page by gfn */
+	struct rb_root folios;		/* of more than a page: struct hold by folio */
+	u32 nr_pages;
+	u32 held;			/* in pages; see hold.c */
 	struct xarray vcpus;		/* struct pvperf_vcpu by index */
 	struct xarray ids;		/* struct pvperf_host_event by id */
-	u32 nr_pages;
 	atomic_t events;		/* open, of all vCPUs */
 	bool pmu_lent_out;		/* the last OPEN failed for this reason */
+	bool pins_refused;		/* once, as the VM's limit was reached */
 	bool ended;			/* set once; who sets it ends the VM */
 	u32 priority;			/* enum pvperf_priority; may change at any time */
 	struct pvperf_stats stats;

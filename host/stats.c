@@ -83,9 +83,10 @@ static void vm_show(struct pvperf_vm *vm, void *arg)
 	struct pvperf_vcpu *vcpu;
 	unsigned long idx;
 
-	seq_printf(m, "vm pid=%d priority=%s pages=%u calls=%lld ops=%lld refused=%lld overflows=%lld nmis=%lld\n",
+	seq_printf(m, "vm pid=%d priority=%s pages=%u held=%u calls=%lld ops=%lld refused=%lld overflows=%lld nmis=%lld\n",
 		   vm->pid, pvperf_priority_name(READ_ONCE(vm->priority)),
-		   READ_ONCE(vm->nr_pages), atomic64_read(&vm->stats.calls),
+		   READ_ONCE(vm->nr_pages), READ_ONCE(vm->held),
+		   atomic64_read(&vm->stats.calls),
 		   atomic64_read(&vm->stats.ops), atomic64_read(&vm->stats.refused),
 		   atomic64_read(&vm->stats.overflows),
 		   atomic64_read(&vm->stats.nmis));

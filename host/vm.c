@@ -51,7 +51,6 @@ static void vm_free(struct pvperf_vm *vm)
 	xa_for_each(&vm->vcpus, idx, vcpu)
 		pvperf_vcpu_free(vcpu);
 	xa_destroy(&vm->vcpus);
-	xa_destroy(&vm->pages);
 	xa_destroy(&vm->ids);
 	kfree(vm);
 }
@@ -84,11 +83,11 @@ static struct pvperf_vm *vm_alloc(struct kvm *kvm)
 	if (!vm)
 		return NULL;
 	vm->kvm = kvm;
+	vm->mm = kvm->mm;
 	vm->pid = current->tgid;
 	vm->priority = READ_ONCE(pvperf_policy.priority);
 	refcount_set(&vm->refs, 1);
 	mutex_init(&vm->lock);
-	xa_init_flags(&vm->pages, XA_FLAGS_ACCOUNT);
 	xa_init_flags(&vm->vcpus, XA_FLAGS_ACCOUNT);
 	xa_init_flags(&vm->ids, XA_FLAGS_ACCOUNT);
 	return vm;
@@ -182,7 +181,7 @@ static void vm_quiesce(struct pvperf_vm *vm, enum pvperf_end end)
 	pvperf_vcpu_clear_all(vm, end);
 	xa_for_each(&vm->vcpus, idx, vcpu)
 		pvperf_vcpu_quiesce(vcpu);
-	WARN_ON(vm->nr_pages || !xa_empty(&vm->ids));
+	WARN_ON(vm->nr_pages || vm->held || !xa_empty(&vm->ids));
 	mutex_lock(&vms_lock);
 	hash_del_rcu(&vm->node);
 	mutex_unlock(&vms_lock);

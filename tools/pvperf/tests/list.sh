@@ -21,13 +21,13 @@ listed() {
 
 machine_vms() {
 	cat > sys/kernel/debug/pvperf/vms <<-'END'
-	vm pid=178 priority=flexible pages=2 calls=36 ops=58 refused=3 overflows=7 nmis=5
+	vm pid=178 priority=flexible pages=2 held=2 calls=36 ops=58 refused=3 overflows=7 nmis=5
 	  vcpu index=0 events=3 attached=1 nmis=5
 	    event id=0 type=hardware config=0x0 flags=0x21 period=0 state=off count=527118 enabled=400 running=100
 	    event id=1 type=cache config=0x10000 flags=0x11 period=4000 state=counting count=18446744073709551615 enabled=0 running=0
 	    event id=66 type=raw config=0x1c0 flags=0x1 period=0 state=starved count=0 enabled=4 running=4
 	  vcpu index=1 events=0 attached=0 nmis=0
-	vm pid=200 priority=pinned pages=0 calls=1 ops=0 refused=0 overflows=0 nmis=0
+	vm pid=200 priority=pinned pages=0 held=0 calls=1 ops=0 refused=0 overflows=0 nmis=0
 	END
 	printf '%s\n' 'vms 2' 'vcpus 2' 'events 3' 'pages 2' 'calls 37' 'ops 58' \
 		'refused 3' 'overflows 7' 'nmis 5' > sys/kernel/debug/pvperf/totals

@@ -1,19 +1,29 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Which memory of a VMM may be pinned: anonymous memory, shmem and hugetlb, but no pages
- * of a file system; and a page whose slot has changed is not taken for the new memory.
+ * of a file system; and a page whose slot has changed is not taken for the new memory. How much
+ * memory the pins may hold.
  */
 
 #include "tiny_test.h"
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/capability.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/mount.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 
 #define AT_PAGE	AT_EVENT(0)
+
+/* A slot of its own, of transparent huge pages, that the guest's code never touches. */
+#define AT_HUGE		0x40000000ull
+#define HUGE		0x200000ull
+#define HUGE_N		6
+#define HUGE_PAGES	(HUGE / TINY_PAGE)
 
 FIXTURE(pinned) {
 	struct tiny_vm vm;
@@ -139,6 +149,133 @@ TEST_F(pinned, slot_is_replaced)
 	EXPECT_EQ(KVM_PERF_STATE_COUNTING,
 		  ((struct guest_perf_event *)tiny_ptr(&self->vm, AT_PAGE + 64))->state);
 	munmap(old, TINY_MEM);
+}
+
+/* HUGE_N huge pages at AT_HUGE; false if the host has none to give. */
+static bool huge_add(struct tiny_vm *vm)
+{
+	uint8_t *at = mmap(NULL, (HUGE_N + 1) * HUGE, PROT_READ | PROT_WRITE,
+			   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	struct kvm_userspace_memory_region region = {
+		.slot = 9, .guest_phys_addr = AT_HUGE, .memory_size = HUGE_N * HUGE,
+	};
+
+	at = (uint8_t *)(((uintptr_t)at + HUGE - 1) & ~(HUGE - 1));
+	if (madvise(at, HUGE_N * HUGE, MADV_HUGEPAGE))
+		return false;
+	memset(at, 0, HUGE_N * HUGE);
+	region.userspace_addr = (uintptr_t)at;
+	return !ioctl(vm->fd, KVM_SET_USER_MEMORY_REGION, &region);
+}
+
+/* Opens event @id with its memory at @gpa. */
+static int64_t open_at(struct tiny_vcpu *v, int id, uint64_t gpa)
+{
+	struct guest_perf_attr attr = attr_measured(0);
+	struct guest_perf_event_param param = {
+		.attr_addr = AT_ATTR, .guest_event_addr = gpa,
+		.id = id, .event_size = KVM_PERF_EVENT_SIZE,
+	};
+
+	memcpy(tiny_ptr(v->vm, AT_ATTR), &attr, sizeof(attr));
+	memcpy(tiny_ptr(v->vm, AT_PARAM), &param, sizeof(param));
+	return tiny_call_gpa(v, KVM_PERF_OP_OPEN, AT_PARAM, 0);
+}
+
+/* The number after @key in the line of this process's VM in debugfs; -1: none. */
+static long shown(const char *key)
+{
+	FILE *f = fopen("/sys/kernel/debug/pvperf/vms", "re");
+	char line[512], vm[32], *at;
+	long value = -1;
+
+	snprintf(vm, sizeof(vm), "vm pid=%d ", getpid());
+	while (f && fgets(line, sizeof(line), f)) {
+		at = strncmp(line, vm, strlen(vm)) ? NULL : strstr(line, key);
+		if (at)
+			value = atol(at + strlen(key));
+	}
+	if (f)
+		fclose(f);
+	return value;
+}
+
+/* A pin holds a whole huge page, whose other pages are then free to pin. */
+TEST_F(pinned, huge)
+{
+	long max, most;
+	char value[16];
+	int n;
+
+	ASSERT_EQ(0, tiny_param_read("max_pages", value, sizeof(value)));
+	max = atol(value);
+	most = max / HUGE_PAGES;
+	if (most < 1 || most >= HUGE_N)
+		SKIP(return, "max_pages is %ld", max);
+	ASSERT_TRUE(huge_add(&self->vm));
+	ASSERT_CALL(0, open_at(self->v, 0, AT_HUGE));
+	if (shown(" held=") == 1)
+		SKIP(return, "no transparent huge pages");
+	EXPECT_EQ(HUGE_PAGES, shown(" held="));
+	EXPECT_CALL(0, open_at(self->v, 20, AT_HUGE + 3 * TINY_PAGE));
+	EXPECT_EQ(HUGE_PAGES, shown(" held="));
+	EXPECT_EQ(2, shown(" pages="));
+	for (n = 1; n < most; n++)
+		EXPECT_CALL(0, open_at(self->v, n, AT_HUGE + n * HUGE));
+	EXPECT_EQ(most * HUGE_PAGES, shown(" held="));
+	EXPECT_CALL(-KVM_ENOSPC, open_at(self->v, n, AT_HUGE + n * HUGE));
+	EXPECT_CALL(-KVM_ENOSPC, tiny_call_gpa(self->v, KVM_PERF_OP_ATTACH,
+					       AT_HUGE + n * HUGE, 0));
+	/* the last pin in a huge page lets it go */
+	EXPECT_CALL(0, id_call(self->v, KVM_PERF_OP_CLOSE, 0));
+	EXPECT_EQ(most * HUGE_PAGES, shown(" held="));
+	EXPECT_CALL(0, id_call(self->v, KVM_PERF_OP_CLOSE, 20));
+	EXPECT_EQ((most - 1) * HUGE_PAGES, shown(" held="));
+	EXPECT_CALL(0, open_at(self->v, n, AT_HUGE + n * HUGE));
+}
+
+/* The caller may no longer exceed its limit of locked memory, which is @bytes now. */
+static bool memlock(uint64_t bytes)
+{
+	const struct rlimit limit = { bytes, bytes };
+	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
+	struct __user_cap_data_struct data[2];
+
+	if (setrlimit(RLIMIT_MEMLOCK, &limit) || syscall(SYS_capget, &header, data))
+		return false;
+	data[CAP_TO_INDEX(CAP_IPC_LOCK)].effective &= ~CAP_TO_MASK(CAP_IPC_LOCK);
+	return !syscall(SYS_capset, &header, data);
+}
+
+/* Opens event @id as open_at() does, but in the caller's thread. */
+static int64_t open_here(struct tiny_vcpu *v, int id, uint64_t gpa)
+{
+	struct guest_perf_attr attr = attr_measured(0);
+	struct guest_perf_event_param param = {
+		.attr_addr = AT_ATTR, .guest_event_addr = gpa,
+		.id = id, .event_size = KVM_PERF_EVENT_SIZE,
+	};
+	struct kvm_regs regs = {
+		.rax = KVM_PERF_OP, .rbx = KVM_PERF_OP_OPEN, .rcx = AT_PARAM,
+	};
+
+	memcpy(tiny_ptr(v->vm, AT_ATTR), &attr, sizeof(attr));
+	memcpy(tiny_ptr(v->vm, AT_PARAM), &param, sizeof(param));
+	return tiny_vcpu_exec_here(v, TINY_CODE_CALL, &regs) ? TINY_BROKEN : (int64_t)regs.rax;
+}
+
+/* What the pins hold counts as the process's locked memory. */
+TEST_F(pinned, memlock)
+{
+	ASSERT_TRUE(memlock(3 * TINY_PAGE));
+	EXPECT_CALL(0, open_here(self->v, 0, AT_EVENT(0)));
+	EXPECT_CALL(0, open_here(self->v, 1, AT_EVENT(1)));
+	EXPECT_CALL(0, open_here(self->v, 2, AT_EVENT(2)));
+	EXPECT_CALL(-KVM_ENOSPC, open_here(self->v, 3, AT_EVENT(3)));
+	EXPECT_EQ(3, shown(" held="));
+	EXPECT_CALL(0, open_here(self->v, 3, AT_EVENT(2) + 64));
+	EXPECT_CALL(0, id_call(self->v, KVM_PERF_OP_CLOSE, 0));
+	EXPECT_CALL(0, open_here(self->v, 4, AT_EVENT(4)));
 }
 
 TEST_HARNESS_MAIN

@@ -11,7 +11,7 @@
 #include <linux/perf_event.h>
 
 static const struct pvperf_policy local = {
-	.access = PVPERF_ACCESS_LOCAL, .max_events = 64, .max_pages = 512,
+	.access = PVPERF_ACCESS_LOCAL, .max_events = 64, .max_pages = 2048,
 	.min_period = 1000, .hardware = true, .node = true,
 	.raw_mask = PVPERF_RAW_MASK_AMD,
 };
