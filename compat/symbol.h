@@ -3,7 +3,7 @@
 #define _PVPERF_COMPAT_SYMBOL_H
 
 /*
- * The address of a kernel function that is not exported. kallsyms_lookup_name() has
+ * The address of a kernel function or variable that is not exported. kallsyms_lookup_name() has
  * not been exported since 5.7; a kprobe still looks names up. Both modules use it,
  * at load only. With IBT the address lies behind the function's ENDBR: ftrace wants
  * this address, and a static call may call it, but an indirect call would fault.
@@ -27,6 +27,25 @@ static inline unsigned long pvperf_symbol(const char *name)
 	addr = (unsigned long)kp.addr;
 	unregister_kprobe(&kp);
 	return addr;
+}
+
+/**
+ * pvperf_symbol_data() - look up a variable of the kernel; process context
+ * @name: its name
+ *
+ * register_kprobe() looks the name up before it refuses what is no text.
+ *
+ * Return: its address, or NULL if there is none.
+ */
+static inline const void *pvperf_symbol_data(const char *name)
+{
+	struct kprobe kp = { .symbol_name = name };
+
+	if (!register_kprobe(&kp)) {
+		unregister_kprobe(&kp);
+		return NULL;
+	}
+	return kp.addr;
 }
 
 #endif /* _PVPERF_COMPAT_SYMBOL_H */

@@ -195,7 +195,8 @@ static int call_batch_op(struct pvperf_vcpu *vcpu, const struct guest_perf_op *o
  */
 static struct guest_perf_op *call_batch_mapped(struct pvperf_vcpu *vcpu, u64 addr)
 {
-	if (!vcpu->page || (addr ^ vcpu->page_addr) & PAGE_MASK)
+	if (!vcpu->page || (addr ^ vcpu->page_addr) & PAGE_MASK ||
+	    pvperf_page_poisoned(vcpu->head))
 		return NULL;
 	return pvperf_page_at(vcpu->page, addr);
 }

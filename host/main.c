@@ -12,6 +12,7 @@
 #include "caps.h"
 #include "event.h"
 #include "keep.h"
+#include "page.h"
 #include "stats.h"
 #include "vm.h"
 
@@ -36,6 +37,7 @@ static int __init pvperf_host_init(void)
 	if (err)
 		return err;
 	pvperf_compat_count_init();
+	pvperf_page_init();
 	err = pvperf_access_init();
 	if (!err) {
 		pvperf_stats_init();

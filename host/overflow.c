@@ -15,6 +15,7 @@
 #include "caps.h"
 #include "inject.h"
 #include "overflow.h"
+#include "page.h"
 #include "reset.h"
 #include "state.h"
 #include "sync.h"
@@ -31,7 +32,8 @@
 /* The period that the guest wants: read once, bounded, and doubled .stretch times. */
 static u64 overflow_period(struct pvperf_host_event *event)
 {
-	u64 want = event->full ? READ_ONCE(event->shared->period) : 0;
+	bool given = event->full && !pvperf_page_poisoned(event->shared);
+	u64 want = given ? READ_ONCE(event->shared->period) : 0;
 	u64 min = pvperf_policy_min_period(&pvperf_policy, event->attr.type);
 
 	if (want) {
@@ -109,7 +111,7 @@ static void overflow_tell(struct pvperf_host_event *event, u64 count)
 		WRITE_ONCE(event->shared->count_at_overflow, event->sync.count);
 	pvperf_page_overflows_inc(event->shared);
 	vcpu->nmis++;
-	if (head) {
+	if (head && !pvperf_page_poisoned(head)) {
 		pvperf_page_pending_set(head, event->id);
 		pvperf_page_nmis_set(head, vcpu->nmis);
 	}
@@ -124,7 +126,7 @@ void pvperf_overflow_nmi(struct perf_event *perf, struct perf_sample_data *data,
 	unsigned long flags;
 	u64 period;
 
-	if (!pvperf_reset_alive_nmi(vcpu))
+	if (!pvperf_reset_alive_nmi(vcpu) || pvperf_page_poisoned(event->shared))
 		return;
 	local_irq_save(flags);
 	overflow_pace(event);

@@ -14,9 +14,25 @@
 #include <linux/module.h>
 #include <linux/slab.h>
 #include <linux/uaccess.h>
+#include "../compat/symbol.h"
 #include "hold.h"
 #include "page.h"
 #include "state.h"
+
+static const atomic_long_t not_known = ATOMIC_LONG_INIT(1);
+const atomic_long_t *pvperf_page_poison __ro_after_init = &not_known;
+
+void pvperf_page_init(void)
+{
+	pvperf_page_poison = pvperf_symbol_data("num_poisoned_pages") ?: &not_known;
+}
+
+bool pvperf_page_look(const void *at)
+{
+	struct page *page = virt_to_page(at);
+
+	return PageHWPoison(page) || folio_test_hwpoison(page_folio(page));
+}
 
 /* 0: there is no memory, or @write is set and the guest may not write to it. */
 static unsigned long page_hva(struct kvm *kvm, u64 gpa, bool write)
@@ -121,8 +137,8 @@ static struct pvperf_page *page_find(struct pvperf_vm *vm, u64 gfn)
 
 /*
  * The page that the VM has pinned there, with one more reference; NULL if there is
- * none. Userspace may have put other memory there since, which is an error as long
- * as the old page has a user.
+ * none. Userspace may have put other memory there since, as it does for a poisoned
+ * page, too: that is an error as long as the old page has a user.
  */
 static struct pvperf_page *page_again(struct pvperf_vm *vm, u64 gpa)
 {
@@ -131,7 +147,8 @@ static struct pvperf_page *page_again(struct pvperf_vm *vm, u64 gpa)
 	lockdep_assert_held(&vm->lock);
 	if (!page)
 		return NULL;
-	if (page_hva(vm->kvm, gpa & PAGE_MASK, true) != page->hva)
+	if (page_hva(vm->kvm, gpa & PAGE_MASK, true) != page->hva ||
+	    pvperf_page_poisoned(page->address))
 		return ERR_PTR(-KVM_EFAULT);
 	page->refs++;
 	return page;

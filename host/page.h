@@ -7,11 +7,17 @@
  * (pinned, counted, shared by several events), and copies of a call's arguments.
  */
 
+#include <linux/atomic.h>
 #include <linux/rbtree.h>
 #include <linux/types.h>
 
 struct kvm;
 struct pvperf_vm;
+
+/**
+ * pvperf_page_init() - find the kernel's count of poisoned pages; at load
+ */
+void pvperf_page_init(void);
 
 /**
  * struct pvperf_page - a pinned page of a guest
@@ -48,6 +54,26 @@ struct pvperf_page *pvperf_page_get(struct pvperf_vm *vm, u64 gpa, u32 max);
  * @page: is unpinned and freed with its last reference
  */
 void pvperf_page_put(struct pvperf_vm *vm, struct pvperf_page *page);
+
+/* How many poisoned pages the whole host has; above 0 if that is not known. */
+extern const atomic_long_t *pvperf_page_poison;
+
+/* pvperf_page_poisoned() on a host that has any. */
+bool pvperf_page_look(const void *at);
+
+/**
+ * pvperf_page_poisoned() - has the hardware lost a page's content? Any context
+ * @at: where the host sees it
+ *
+ * The memory may then not be read or written: the kernel removes its own mapping of it.
+ * A huge page counts as poisoned if its first page is. Cheap on a host without any.
+ *
+ * Return: true if it has.
+ */
+static inline bool pvperf_page_poisoned(const void *at)
+{
+	return unlikely(atomic_long_read(pvperf_page_poison)) && pvperf_page_look(at);
+}
 
 /**
  * pvperf_page_copy_in() - copy from a guest, in a vCPU's thread

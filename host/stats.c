@@ -6,6 +6,7 @@
  */
 #include <linux/debugfs.h>
 #include <linux/seq_file.h>
+#include "page.h"
 #include "priority.h"
 #include "stats.h"
 #include "vm.h"
@@ -69,9 +70,12 @@ static void event_show(struct seq_file *m, const struct pvperf_host_event *event
 		"off", "counting", "starved", "error", "gone",
 	};
 
+	const char *state = pvperf_page_poisoned(event->shared) ? "poisoned" :
+							       states[event->sync.state];
+
 	seq_printf(m, "    event id=%d type=%s config=0x%llx flags=0x%llx period=%llu state=%s count=%llu enabled=%llu running=%llu\n",
 		   event->id, event_type(event), event->attr.config,
-		   event->attr.flags, event->period, states[event->sync.state],
+		   event->attr.flags, event->period, state,
 		   event->sync.count, event->sync.time_enabled,
 		   event->sync.time_running);
 }

@@ -10,6 +10,7 @@
 
 #include <linux/types.h>
 #include <pvperf/page.h>
+#include "page.h"
 #include "state.h"
 
 /**
@@ -67,10 +68,12 @@ u64 pvperf_sync_ran(const struct pvperf_host_event *event);
 
 /**
  * pvperf_sync_tell() - store .sync where the guest sees it; any context
- * @event: the event
+ * @event: the event; nothing is stored if its memory is poisoned
  */
 static inline void pvperf_sync_tell(struct pvperf_host_event *event)
 {
+	if (pvperf_page_poisoned(event->shared))
+		return;
 	if (event->full)
 		pvperf_page_event_write(event->shared, &event->sequence,
 					&event->sync);

@@ -102,7 +102,7 @@ static void vcpu_detach_page(struct pvperf_vcpu *vcpu, enum pvperf_end end)
 {
 	if (!vcpu->page)
 		return;
-	if (end == PVPERF_END_GONE)
+	if (end == PVPERF_END_GONE && !pvperf_page_poisoned(vcpu->head))
 		WRITE_ONCE(vcpu->head->state, KVM_PERF_PAGE_GONE);
 	WRITE_ONCE(vcpu->head, NULL);
 	/*

@@ -2,13 +2,14 @@
 /*
  * Which memory of a VMM may be pinned: anonymous memory, shmem and hugetlb, but no pages
  * of a file system; and a page whose slot has changed is not taken for the new memory. How much
- * memory the pins may hold.
+ * memory the pins may hold. What becomes of a page that the hardware reports as broken.
  */
 
 #include "tiny_test.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/capability.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
@@ -276,6 +277,49 @@ TEST_F(pinned, memlock)
 	EXPECT_CALL(0, open_here(self->v, 3, AT_EVENT(2) + 64));
 	EXPECT_CALL(0, id_call(self->v, KVM_PERF_OP_CLOSE, 0));
 	EXPECT_CALL(0, open_here(self->v, 4, AT_EVENT(4)));
+}
+
+/* Is the state of event @id shown as @state? */
+static bool state_shown(int id, const char *state)
+{
+	FILE *f = fopen("/sys/kernel/debug/pvperf/vms", "re");
+	char line[512], event[32], what[32];
+	bool found = false;
+
+	snprintf(event, sizeof(event), "event id=%d ", id);
+	snprintf(what, sizeof(what), "state=%s ", state);
+	while (f && fgets(line, sizeof(line), f))
+		found |= strstr(line, event) && strstr(line, what);
+	if (f)
+		fclose(f);
+	return found;
+}
+
+static void nothing(int unused)
+{
+}
+
+/*
+ * The kernel says so by a signal, and takes the page from this process. What the host
+ * would write to it is lost, and nobody takes the page again.
+ */
+TEST_F(pinned, poisoned)
+{
+	ASSERT_CALL(0, open_event(self->v, 0, 0));
+	ASSERT_CALL(0, open_event(self->v, 1, 0));
+	ASSERT_CALL(0, id_call(self->v, KVM_PERF_OP_ENABLE, 0));
+	ASSERT_CALL(0, id_call(self->v, KVM_PERF_OP_ENABLE, 1));
+	signal(SIGBUS, nothing);
+	if (madvise(tiny_ptr(&self->vm, AT_EVENT(0)), TINY_PAGE, MADV_HWPOISON) &&
+	    errno == EINVAL)
+		SKIP(return, "this kernel cannot poison memory");
+	EXPECT_TRUE(state_shown(0, "poisoned"));
+	EXPECT_FALSE(state_shown(1, "poisoned"));
+	EXPECT_CALL(0, id_call(self->v, KVM_PERF_OP_READ, 0));
+	EXPECT_TRUE(still_counts(self->v, 1, 100000));
+	EXPECT_CALL(-KVM_EFAULT, open_at(self->v, 2, AT_EVENT(0) + 64));
+	EXPECT_CALL(0, id_call(self->v, KVM_PERF_OP_CLOSE, 0));
+	EXPECT_CALL(-KVM_EFAULT, open_at(self->v, 2, AT_EVENT(0) + 64));
 }
 
 TEST_HARNESS_MAIN
