@@ -12,6 +12,7 @@
 #include "caps.h"
 #include "event.h"
 #include "keep.h"
+#include "overflow.h"
 #include "page.h"
 #include "stats.h"
 #include "vm.h"
@@ -37,6 +38,7 @@ static int __init pvperf_host_init(void)
 	if (err)
 		return err;
 	pvperf_compat_count_init();
+	pvperf_overflow_init();
 	pvperf_page_init();
 	err = pvperf_access_init();
 	if (!err) {

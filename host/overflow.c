@@ -3,15 +3,16 @@
  * Overflows. perf's room. Whatever may run in NMI context here takes no lock,
  * allocates nothing, and reads one word of guest memory: .period.
  *
- * Pace: perf throttles an event that overflows too often: it stops the event until
- * the next tick, and the guest would not see that nothing is counted meanwhile. So
- * we double the period beyond limits of our own, for as long as it takes, and perf
- * never has a reason. The count stays right, and says how far apart the overflows
- * were.
+ * Pace: perf throttles an event that overflows too often, more than sysctl
+ * kernel.perf_event_max_sample_rate allows: it stops the event until the next tick,
+ * and the guest would not see that nothing is counted meanwhile. So we double the
+ * period beyond that limit and one of our own, for as long as it takes, and perf never
+ * has a reason. The count stays right, and says how far apart the overflows were.
  */
 #include <linux/jiffies.h>
 #include <linux/perf_event.h>
 #include "../compat/core.h"
+#include "../compat/symbol.h"
 #include "caps.h"
 #include "inject.h"
 #include "overflow.h"
@@ -43,6 +44,22 @@ static u64 overflow_period(struct pvperf_host_event *event)
 	return min(event->period, PERIOD_MAX >> event->stretch) << event->stretch;
 }
 
+/* perf's limit of an event in a tick, which follows the sysctl; NULL: not known. */
+static const int *perf_max;
+
+void pvperf_overflow_init(void)
+{
+	perf_max = pvperf_symbol_data("max_samples_per_tick");
+}
+
+/* How often an event may overflow in a tick. */
+static u32 overflow_max(void)
+{
+	u32 max = EVENT_MAX / HZ;
+
+	return perf_max ? clamp(READ_ONCE(*perf_max), 1, (int)max) : max;
+}
+
 /* Is this overflow one too many since the tick? */
 static bool overflow_thread_fast(struct pvperf_thread *thread)
 {
@@ -50,7 +67,7 @@ static bool overflow_thread_fast(struct pvperf_thread *thread)
 		thread->tick = jiffies;
 		thread->in_tick = 0;
 	}
-	return ++thread->in_tick > THREAD_MAX / HZ;
+	return ++thread->in_tick > overflow_max() * (THREAD_MAX / EVENT_MAX);
 }
 
 /*
@@ -64,10 +81,10 @@ static void overflow_relax(struct pvperf_host_event *event)
 
 	if (!passed)
 		return;
-	n = event->in_tick / passed ?: 1;
-	while (event->stretch && n <= EVENT_MAX / HZ * 3 / 8) {
+	n = event->in_tick / passed;
+	while (event->stretch && n <= overflow_max() * 3 / 8) {
 		event->stretch--;
-		n *= 2;
+		n = n * 2 ?: 1;
 	}
 	event->tick = jiffies;
 	event->in_tick = 0;
@@ -78,7 +95,7 @@ static void overflow_pace(struct pvperf_host_event *event)
 	bool fast = overflow_thread_fast(event->vcpu->thread);
 
 	overflow_relax(event);
-	fast |= ++event->in_tick > EVENT_MAX / HZ;
+	fast |= ++event->in_tick > overflow_max();
 	if (fast && event->stretch < STRETCH_MAX)
 		event->stretch++;
 }

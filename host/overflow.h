@@ -12,6 +12,11 @@ struct pt_regs;
 struct pvperf_host_event;
 
 /**
+ * pvperf_overflow_init() - find perf's own limit; when the module is loaded
+ */
+void pvperf_overflow_init(void);
+
+/**
  * pvperf_overflow_arm() - set the period that the guest wants now
  * @event: its perf_event is off, and is enabled next
  * @left: how much is left of the first period; 0: all of it

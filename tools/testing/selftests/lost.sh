@@ -61,6 +61,15 @@ tap $? "host's limit: 50000 periods are $samples samples and $lost lost"
 tap $? "host's limit: between 4000 and 16000 overflows a second" "$made"
 [ "$(records $data THROTTLE)" -gt 5 ] && [ "$(records $data THROTTLE)" -le $(($(records $data UNTHROTTLE) + 1)) ]
 tap $? "host's limit: throttled, and unthrottled" "$(records $data THROTTLE), $(records $data UNTHROTTLE)"
+# The host's sysctl is a limit of guests, too: a program of 0.1 s has 200 samples at 2000
+# a second, and some more before the host has noticed.
+host "echo 2000 > $rate"
+sampled "host's sysctl" -m 64 -c 10000 -e instructions:u ./loop100m
+within $((samples + lost)) 10000 1
+tap $? "host's sysctl: 10000 periods are $samples samples and $lost lost"
+[ "$made" -lt 400 ] && [ "$made" -gt 50 ]
+tap $? "host's sysctl: between 500 and 4000 overflows a second" "$made"
+host "echo $host_rate > $rate"
 n=$(count -e instructions:u ./loop100m)
 within "${n:-0}" 100000004 0.01
 tap $? "it counts exactly afterwards" "${n:-nothing}"
