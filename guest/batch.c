@@ -89,21 +89,30 @@ static void take_result(struct pvperf_cpu *cpu,
 	}
 }
 
-/* A host that does only a part of a batch is not the one that we attached to. */
-static void send_batch(struct pvperf_cpu *cpu)
+/* Returns how many operations the host did: it may stop early, but not before one. */
+static int send_ops(struct pvperf_cpu *cpu, int from, int n)
 {
-	struct guest_perf_page *page = &cpu->area->page;
-	int i, done, n = cpu->batch.queued;
+	struct guest_perf_op *op = &cpu->area->page.batch[from];
+	int i, done = pvperf_call_batch(__pa(op), n);
 
-	if (!n)
-		return;
-	cpu->batch.queued = 0;
-	done = cpu->link.lost ? 0 : pvperf_call_batch(__pa(page->batch), n);
 	cpu->batch.now = local_clock();
 	for (i = 0; i < done && i < n; i++)
-		take_result(cpu, &page->batch[i]);
-	if (done != n)
-		cpu->link.lost = true;
+		take_result(cpu, &op[i]);
+	return done;
+}
+
+/* A host that does none, or too many, is not the one that we attached to. */
+static void send_batch(struct pvperf_cpu *cpu)
+{
+	int done, from = 0, n = cpu->batch.queued;
+
+	cpu->batch.queued = 0;
+	while (from < n && !cpu->link.lost) {
+		done = send_ops(cpu, from, n - from);
+		if (done <= 0 || done > n - from)
+			cpu->link.lost = true;
+		from += done;
+	}
 }
 
 static __always_inline void

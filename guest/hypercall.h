@@ -73,10 +73,10 @@ static inline int pvperf_call_detach(void)
  * @n: number of operations
  *
  * Each operation gets a result of its own. One that fails does not end the
- * batch.
+ * batch. A signal for the vCPU's thread does: the rest wants another call.
  *
  * Context: Interrupts off, on the vCPU that is meant.
- * Return: how many operations were done, or a -KVM_E* value.
+ * Return: how many operations were done, at least 1, or a -KVM_E* value.
  */
 static inline int pvperf_call_batch(u64 ops, u32 n)
 {

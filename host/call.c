@@ -11,6 +11,7 @@
 
 #include <linux/err.h>
 #include <linux/kvm_host.h>
+#include <linux/sched/signal.h>
 #include "call.h"
 #include "caps.h"
 #include "decode.h"
@@ -221,31 +222,34 @@ static int call_batch_copy(struct pvperf_vcpu *vcpu, u64 addr, u32 len)
 	return err;
 }
 
-/* Does a copied batch. Returns whether all results are in the guest's memory. */
-static bool call_batch_do(struct pvperf_vcpu *vcpu, u64 addr, u32 n)
+/*
+ * Does a copied batch, up to where a signal comes. Returns how many operations it did,
+ * at least one; clears @written if their results are not all in the guest's memory.
+ */
+static u32 call_batch_do(struct pvperf_vcpu *vcpu, u64 addr, u32 n, bool *written)
 {
 	struct guest_perf_op *mapped = call_batch_mapped(vcpu, addr);
 	struct guest_perf_op *batch = vcpu->batch;
-	bool written = mapped;
-	u32 i;
+	u32 i = 0;
 
-	for (i = 0; i < n; i++) {
+	*written = mapped;
+	do {
 		batch[i].result = call_batch_op(vcpu, &batch[i]);
 		if (batch[i].op == KVM_PERF_OP_OPEN) {
 			/* The vCPU was unlocked; another one's RESET detaches the page. */
 			mapped = call_batch_mapped(vcpu, addr);
-			written &= !!mapped;
+			*written &= !!mapped;
 		}
 		if (mapped)
 			WRITE_ONCE(mapped[i].result, batch[i].result);
-	}
-	return written;
+	} while (++i < n && !signal_pending(current));
+	return i;
 }
 
 static int call_batch(struct pvperf_vcpu *vcpu, u64 addr, u32 n)
 {
-	u32 len = n * sizeof(*vcpu->batch);
-	bool written = false;
+	u32 len = n * sizeof(*vcpu->batch), done = 0;
+	bool written;
 	int err;
 
 	err = pvperf_decode_batch(addr, n, KVM_PERF_BATCH_MAX);
@@ -254,14 +258,15 @@ static int call_batch(struct pvperf_vcpu *vcpu, u64 addr, u32 n)
 	pvperf_vcpu_enter(vcpu);
 	err = call_batch_copy(vcpu, addr, len);
 	if (!err)
-		written = call_batch_do(vcpu, addr, n);
+		done = call_batch_do(vcpu, addr, n, &written);
 	pvperf_vcpu_leave(vcpu);
 	if (err)
 		return err;
-	atomic64_add(n, &vcpu->vm->stats.ops);
+	atomic64_add(done, &vcpu->vm->stats.ops);
 	if (!written)
-		err = pvperf_page_copy_out(vcpu->vm->kvm, addr, vcpu->batch, len);
-	return err ? err : n;
+		err = pvperf_page_copy_out(vcpu->vm->kvm, addr, vcpu->batch,
+					   done * sizeof(*vcpu->batch));
+	return err ? err : done;
 }
 
 static int call_attach(struct pvperf_vcpu *vcpu, u64 addr)

@@ -72,7 +72,8 @@
  *   DETACH                 closes all events of this vCPU, takes the page back
  *   BATCH   lo, hi, n      does n operations of struct guest_perf_op, in order;
  *                          returns how many were done, each with its result.
- *                          An operation that fails does not end the batch
+ *                          An operation that fails does not end the batch. If
+ *                          fewer than n were done, call again for the rest
  *   RESET                  DETACH for every vCPU of the VM: before kexec, when
  *                          crashing, before the memory becomes someone else's
  *

@@ -3,7 +3,9 @@
 
 #include "tiny_test.h"
 #include <linux/perf_event.h>
+#include <signal.h>
 #include <string.h>
+#include <sys/time.h>
 #include <sys/syscall.h>
 
 #define TURNS		100000ull
@@ -109,6 +111,53 @@ TEST_F(bounded, read_many)
 		EXPECT_EQ(0, op[i].result);
 	EXPECT_EQ(KVM_PERF_STATE_ERROR, event_at(&self->vm, 0)->state);
 	EXPECT_GE(TICKS_MAX, ticks);
+}
+
+static void nothing(int unused)
+{
+}
+
+/* SIGALRM for the vCPU's thread, as this one blocks it. */
+static void alarm_after(long us)
+{
+	const struct itimerval value = { .it_value.tv_usec = us };
+	const struct sigaction action = { .sa_handler = nothing };
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGALRM);
+	pthread_sigmask(SIG_BLOCK, &set, NULL);
+	sigaction(SIGALRM, &action, NULL);
+	setitimer(ITIMER_REAL, &value, NULL);
+}
+
+/*
+ * A signal comes in the middle of the call. What was done by then has its result, and the
+ * rest is as it was.
+ */
+TEST_F(bounded, signal)
+{
+	struct guest_perf_op *op = batch_at(&self->vm);
+	int64_t done = KVM_PERF_BATCH_MAX;
+	long us;
+	int i;
+
+	/* When the call begins is not known. */
+	for (us = 100; us <= 1000 && done == KVM_PERF_BATCH_MAX; us += 100) {
+		memset(op, 0, KVM_PERF_BATCH_MAX * sizeof(*op));
+		for (i = 0; i < KVM_PERF_BATCH_MAX; i++) {
+			op[i].op = i % 2 ? KVM_PERF_OP_ENABLE : KVM_PERF_OP_DISABLE;
+			op[i].id = i;
+			op[i].result = 12345;
+		}
+		alarm_after(us);
+		done = tiny_call_gpa(self->v, KVM_PERF_OP_BATCH, AT_BATCH, KVM_PERF_BATCH_MAX);
+	}
+	TH_LOG("%lld of %d operations before the signal", (long long)done, KVM_PERF_BATCH_MAX);
+	ASSERT_LT(0, done);
+	ASSERT_GT(KVM_PERF_BATCH_MAX, done);
+	for (i = 0; i < KVM_PERF_BATCH_MAX; i++)
+		EXPECT_EQ(i < done ? 0 : 12345, op[i].result);
 }
 
 /* A counter that is free again is found by the next READ. */
