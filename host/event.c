@@ -174,6 +174,7 @@ err_place:
 /* The last update has all that the event has counted. */
 static void event_gone(struct pvperf_host_event *event)
 {
+	event->vcpu->clock = 0;		/* this may be another thread than the vCPU's */
 	if (event->enabled && event->perf)
 		perf_event_disable(event->perf);
 	pvperf_sync_event_as(event, KVM_PERF_STATE_GONE);
@@ -215,7 +216,7 @@ void pvperf_event_disable(struct pvperf_host_event *event)
 {
 	lockdep_assert_held(&event->vcpu->lock);
 	/* Books the time without a counter, which is lost once .enabled is false. */
-	if (pvperf_sync_failed(event))
+	if (!event->perf || pvperf_sync_failed(event))
 		pvperf_sync_event(event);
 	if (event->enabled) {
 		event->enabled = false;
@@ -235,6 +236,7 @@ static void event_rebase(struct pvperf_host_event *event)
 	u64 then = event->synced, before = event->sync.time_enabled;
 	u64 passed, enabled;
 
+	event->ran = pvperf_sync_ran(event);	/* of another thread than until now */
 	pvperf_sync_event_as(event, event->sync.state);
 	event->base = event->sync;
 	passed = event->synced - then;
@@ -262,20 +264,21 @@ static u64 event_stop(struct pvperf_host_event *event)
 	return left > 0 && left < event->period ? left : 0;
 }
 
-/* The time from .synced until the new perf_event counts is missed. */
+/* The time from .synced until the new perf_event counts, if there is one, is missed. */
 static void event_renew(struct pvperf_host_event *event, struct pvperf_thread *before,
 			u64 left)
 {
 	event_release(event, before);
 	event->perf = event_create(event);
-	if (IS_ERR(event->perf)) {
+	if (IS_ERR(event->perf))
 		event->perf = NULL;
-	} else if (event->enabled) {
+	event->ran = pvperf_sync_ran(event);
+	if (event->enabled && event->perf) {
 		pvperf_overflow_arm(event, left);
-		event->ran = pvperf_sync_ran(event);
 		perf_event_enable(event->perf);
-		event->base.time_enabled += local_clock() - event->synced;
 	}
+	if (event->enabled)
+		event->base.time_enabled += local_clock() - event->synced;
 	event->vcpu->clock = 0;
 	pvperf_sync_event(event);
 }

@@ -43,8 +43,23 @@ static inline bool pvperf_ids_taken(struct pvperf_vm *vm, s32 id)
 struct pvperf_host_event *pvperf_ids_search(struct pvperf_vcpu *vcpu, s32 id);
 
 /**
- * pvperf_ids_find() - pvperf_ids_search(), faster for a recent event
+ * pvperf_ids_recent() - look up an event; with pvperf_vcpu.lock held
  * @vcpu: the vCPU that has to own it
+ * @id: the id
+ *
+ * Return: the event; NULL: only pvperf_ids_search() can tell.
+ */
+static inline struct pvperf_host_event *
+pvperf_ids_recent(struct pvperf_vcpu *vcpu, s32 id)
+{
+	struct pvperf_host_event *event = vcpu->recent[(u32)id % PVPERF_VCPU_RECENT];
+
+	return event && event->id == id ? event : NULL;
+}
+
+/**
+ * pvperf_ids_find() - pvperf_ids_search(), faster for a recent event
+ * @vcpu: the vCPU that has to own it; its lock is held
  * @id: the id
  *
  * Return: the event, or ERR_PTR(-KVM_E*).
@@ -52,9 +67,7 @@ struct pvperf_host_event *pvperf_ids_search(struct pvperf_vcpu *vcpu, s32 id);
 static inline struct pvperf_host_event *
 pvperf_ids_find(struct pvperf_vcpu *vcpu, s32 id)
 {
-	struct pvperf_host_event *event = vcpu->recent[(u32)id % PVPERF_VCPU_RECENT];
-
-	return event && event->id == id ? event : pvperf_ids_search(vcpu, id);
+	return pvperf_ids_recent(vcpu, id) ?: pvperf_ids_search(vcpu, id);
 }
 
 #endif /* _PVPERF_HOST_IDS_H */

@@ -65,13 +65,28 @@ static void sync_book_failed(struct pvperf_host_event *event, u64 enabled)
 {
 	s64 passed, counted;
 
-	if (!event->perf || !event->perf->attr.pinned)
+	if (!event->perf->attr.pinned)
 		return;
 	passed = pvperf_sync_ran(event) - event->ran;
 	counted = event->base.time_enabled + enabled - event->sync.time_enabled;
 	event->ran += passed;
 	if (pvperf_sync_failed(event) && passed > counted)
 		event->base.time_enabled += passed - counted;
+}
+
+/*
+ * No perf_event keeps the time, as none could be recreated: books the time that the
+ * thread has run. What is known of another CPU's thread may be a tick old, so no more
+ * than has passed.
+ */
+static void sync_book_nothing(struct pvperf_host_event *event)
+{
+	s64 passed = pvperf_sync_ran(event) - event->ran;
+	s64 most = sync_now(event) - event->synced;
+
+	event->ran += passed;
+	if (event->enabled)
+		event->base.time_enabled += clamp(passed, 0LL, max(most, 0LL));
 }
 
 /*
@@ -103,7 +118,10 @@ void pvperf_sync_event_as(struct pvperf_host_event *event, u32 state)
 		count = perf_event_read_value(perf, &enabled, &running);
 		local_irq_save(flags);
 	}
-	sync_book_failed(event, enabled);
+	if (perf)
+		sync_book_failed(event, enabled);
+	else
+		sync_book_nothing(event);
 	sync_tell(event, state, count, enabled, running);
 	local_irq_restore(flags);
 }
@@ -123,7 +141,7 @@ static __always_inline bool sync_quick(struct pvperf_host_event *event)
 	return true;
 }
 
-void pvperf_sync_event(struct pvperf_host_event *event)
+static __always_inline bool sync_quickly(struct pvperf_host_event *event)
 {
 	unsigned long flags;
 	bool done;
@@ -132,7 +150,12 @@ void pvperf_sync_event(struct pvperf_host_event *event)
 	local_irq_save(flags);
 	done = sync_quick(event);
 	local_irq_restore(flags);
-	if (!done)
+	return done;
+}
+
+void pvperf_sync_event(struct pvperf_host_event *event)
+{
+	if (!sync_quickly(event))
 		pvperf_sync_event_as(event, state_now(event));
 }
 
@@ -154,9 +177,10 @@ void pvperf_sync_read(struct pvperf_host_event *event)
 {
 	u32 call = event->vcpu->calls;
 
-	lockdep_assert_held(&event->vcpu->lock);
+	if (sync_quickly(event))
+		return;
 	if (!pvperf_sync_failed(event)) {
-		pvperf_sync_event(event);
+		pvperf_sync_event_as(event, state_now(event));
 	} else if (event->retried != call) {
 		event->retried = call;
 		pvperf_sync_event(event);
@@ -164,24 +188,35 @@ void pvperf_sync_read(struct pvperf_host_event *event)
 	}
 }
 
+static int sync_read_id(struct pvperf_vcpu *vcpu, s32 id)
+{
+	struct pvperf_host_event *event = pvperf_ids_find(vcpu, id);
+
+	if (IS_ERR(event))
+		return PTR_ERR(event);
+	pvperf_sync_read(event);
+	return 0;
+}
+
 int pvperf_sync_read_many(struct pvperf_vcpu *vcpu, s32 id, u64 mask)
 {
 	struct pvperf_host_event *event;
-	int err = 0;
+	int err = 0, ret;
+	s32 each;
 
 	lockdep_assert_held(&vcpu->lock);
 	if (id < 0)
 		return -KVM_ENOENT;
 	local_irq_disable();
 	for (; mask; mask &= mask - 1) {
-		event = pvperf_ids_find(vcpu, (s32)((u32)id + __ffs64(mask)));
-		if (IS_ERR(event)) {
-			err = err ?: PTR_ERR(event);
-		} else if (!sync_quick(event)) {
-			local_irq_enable();
-			pvperf_sync_read(event);
-			local_irq_disable();
-		}
+		each = (u32)id + __ffs64(mask);
+		event = pvperf_ids_recent(vcpu, each);
+		if (likely(event && sync_quick(event)))
+			continue;
+		local_irq_enable();
+		ret = sync_read_id(vcpu, each);
+		err = err ?: ret;
+		local_irq_disable();
 	}
 	local_irq_enable();
 	return err;

@@ -160,6 +160,20 @@ TEST_F(bounded, signal)
 		EXPECT_EQ(i < done ? 0 : 12345, op[i].result);
 }
 
+/* An event without a counter is enabled as long as its thread runs, and does not run. */
+TEST_F(bounded, clocks)
+{
+	struct guest_perf_event *ev = event_at(&self->vm, 63), before;
+
+	ASSERT_CALL(0, id_call(self->v, KVM_PERF_OP_READ, 63));
+	before = *ev;
+	ASSERT_EQ(KVM_PERF_STATE_ERROR, before.state);
+	ASSERT_EQ(0, tiny_spin(self->v, 10 * TURNS));
+	ASSERT_CALL(0, id_call(self->v, KVM_PERF_OP_READ, 63));
+	EXPECT_LE(before.time_enabled + TURNS, ev->time_enabled);
+	EXPECT_EQ(before.time_running, ev->time_running);
+}
+
 /* A counter that is free again is found by the next READ. */
 TEST_F(bounded, retried)
 {
