@@ -10,7 +10,9 @@
 #define pr_fmt(fmt) "pvperf_host: " fmt
 
 #include <linux/delay.h>
+#include <linux/module.h>
 #include <linux/rcupdate.h>
+#include <linux/sched.h>
 #include "../compat/ftrace.h"
 #include "../compat/symbol.h"
 #include "hook.h"
@@ -21,6 +23,10 @@ int pvperf_hooks_find(struct pvperf_hooks *hooks)
 	char name[64];
 	unsigned int i;
 
+	if (hooks->stuck) {
+		pr_err("ftrace is broken: guests get nothing until the host is booted again\n");
+		return -ENODEV;
+	}
 	for (i = 0; i < hooks->n; i++) {
 		hook = &hooks->hook[i];
 		/* Not a live patch's function of the same name. */
@@ -104,12 +110,39 @@ static long hooks_inflight(const struct pvperf_hooks *hooks)
 	return sum;
 }
 
+static bool any_stuck;
+
+/*
+ * ftrace does nothing any more once it has met an error of its own. What it has patched
+ * still leads to this module's text, so that must stay.
+ */
+static void hooks_stick(struct pvperf_hooks *hooks, int err)
+{
+	hooks->stuck = true;
+	any_stuck = true;
+	__module_get(THIS_MODULE);
+	pr_crit("ftrace is broken and can't unhook %s: error %d; guests get nothing, and this module stays until the host is booted again\n",
+		hooks->hook[0].name, err);
+}
+
+void pvperf_hooks_hold_text(void)
+{
+	while (any_stuck)
+		schedule_timeout_idle(HZ * 3600);
+}
+
 void pvperf_hooks_remove(struct pvperf_hooks *hooks)
 {
+	int err;
+
 	if (!hooks->live)
 		return;
 	hooks->live = false;
-	unregister_ftrace_function(&hooks->ops);
+	err = unregister_ftrace_function(&hooks->ops);
+	if (err) {
+		hooks_stick(hooks, err);
+		return;
+	}
 	hooks_forget(hooks);
 	/* unregister has waited for the callbacks, so no call can enter any more. */
 	while (hooks->inflight && hooks_inflight(hooks))

@@ -33,6 +33,7 @@ struct pvperf_hook {
  * @inflight: diverted calls that are under way, summed over CPUs; NULL: the
  *	callback only watches
  * @live: installed
+ * @stuck: ftrace could not remove them, and never will
  */
 struct pvperf_hooks {
 	struct ftrace_ops ops;
@@ -40,13 +41,14 @@ struct pvperf_hooks {
 	unsigned int n;
 	long __percpu *inflight;
 	bool live;
+	bool stuck;
 };
 
 /**
  * pvperf_hooks_find() - resolve all functions, or none; process context
  * @hooks: the hooks
  *
- * Return: 0 or -ENOENT, after a message.
+ * Return: 0; or an error, after a message, if one of KVM's is missing, or @hooks is stuck.
  */
 int pvperf_hooks_find(struct pvperf_hooks *hooks);
 
@@ -70,6 +72,13 @@ void pvperf_hooks_remove(struct pvperf_hooks *hooks);
  * Once, after the last pvperf_hooks_remove().
  */
 void pvperf_hooks_settle(void);
+
+/**
+ * pvperf_hooks_hold_text() - the last step of the module's exit
+ *
+ * Does not return if ftrace could not remove a hook.
+ */
+void pvperf_hooks_hold_text(void);
 
 /**
  * pvperf_hook_patched() - has ftrace really patched the text?

@@ -11,6 +11,7 @@
 #include "access.h"
 #include "caps.h"
 #include "event.h"
+#include "hook.h"
 #include "keep.h"
 #include "overflow.h"
 #include "page.h"
@@ -56,6 +57,7 @@ static void __exit pvperf_host_exit(void)
 	pvperf_access_exit();
 	pvperf_vms_fini();
 	pvperf_keep_exit();
+	pvperf_hooks_hold_text();
 	pr_info("unloaded\n");
 }
 
