@@ -16,7 +16,8 @@
 static DEFINE_MUTEX(vms_lock);
 static DEFINE_HASHTABLE(vms, 8);
 static u64 last_serial;
-static DECLARE_WAIT_QUEUE_HEAD(vms_gone);	/* a VM has left the registry */
+static atomic_t nr_unfreed;	/* VMs that are, or were, in the registry */
+static DECLARE_WAIT_QUEUE_HEAD(vms_gone);	/* a VM has left the registry, or is freed */
 
 /* Our own, and bound to no CPU: what waits in it keeps none of the host's works waiting. */
 static struct workqueue_struct *works;
@@ -29,6 +30,8 @@ int pvperf_vms_init(void)
 
 void pvperf_vms_fini(void)
 {
+	/* Who has a reference, such as a writer to `priority`, drops it by a work. */
+	wait_event(vms_gone, !atomic_read(&nr_unfreed));
 	destroy_workqueue(works);
 }
 
@@ -64,8 +67,11 @@ static void vms_free_work(struct work_struct *work)
 	struct pvperf_vm *vm, *next;
 
 	synchronize_rcu();
-	llist_for_each_entry_safe(vm, next, freed, freed)
+	llist_for_each_entry_safe(vm, next, freed, freed) {
 		vm_free(vm);
+		atomic_dec(&nr_unfreed);
+	}
+	wake_up_all(&vms_gone);
 }
 
 static DECLARE_WORK(vms_free, vms_free_work);
@@ -111,6 +117,7 @@ struct pvperf_vm *pvperf_vm_get(struct kvm *kvm)
 		vm = fresh;
 		fresh = NULL;
 		vm->serial = ++last_serial;
+		atomic_inc(&nr_unfreed);
 		hash_add_rcu(vms, &vm->node, (unsigned long)kvm);
 	}
 	mutex_unlock(&vms_lock);
