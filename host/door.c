@@ -126,26 +126,54 @@ static notrace bool door_cpuid(struct kvm_vcpu *kvcpu, u32 *eax, u32 *ebx,
 	return ret;
 }
 
+/* KVM's alone, for see_way_in_ibt(). */
+static notrace int pass_hypercall(struct kvm_vcpu *kvcpu)
+{
+	int ret = static_call(pvperf_kvm_hypercall)(kvcpu);
+
+	pvperf_hook_leave(&ways_in);
+	return ret;
+}
+
+static notrace bool pass_cpuid(struct kvm_vcpu *kvcpu, u32 *eax, u32 *ebx,
+			       u32 *ecx, u32 *edx, bool exact)
+{
+	bool ret = static_call(pvperf_kvm_cpuid)(kvcpu, eax, ebx, ecx, edx, exact);
+
+	pvperf_hook_leave(&ways_in);
+	return ret;
+}
+
+/* Without the registry's lock, which VMs that never called need not wait for. */
+static bool door_knows(struct kvm *kvm)
+{
+	bool known;
+
+	rcu_read_lock();
+	known = pvperf_vm_find(kvm);
+	rcu_read_unlock();
+	return known;
+}
+
 static notrace void door_destroy(struct kvm *kvm)
 {
-	pvperf_vm_destroyed(kvm);
+	if (door_knows(kvm))
+		pvperf_vm_destroyed(kvm);
 	static_call(pvperf_kvm_destroy)(kvm);
 	pvperf_hook_leave(&ends);
 }
 
-static __always_inline void see_hypercall(struct pt_regs *regs)
+static __always_inline bool is_our_hypercall(const struct pt_regs *regs)
 {
-	struct kvm_vcpu *kvcpu = (struct kvm_vcpu *)regs->di;
+	const struct kvm_vcpu *kvcpu = (struct kvm_vcpu *)regs->di;
 
-	if ((u32)kvcpu->arch.regs[VCPU_REGS_RAX] == KVM_PERF_OP)
-		pvperf_hook_divert(&ways_in, regs, door_hypercall);
+	return (u32)kvcpu->arch.regs[VCPU_REGS_RAX] == KVM_PERF_OP;
 }
 
-static __always_inline void see_cpuid(struct pt_regs *regs)
+static __always_inline bool is_our_cpuid(const struct pt_regs *regs)
 {
-	if (*(u32 *)regs->si - KVM_PERF_CPUID_BASE <=
-	    KVM_PERF_CPUID_MAX - KVM_PERF_CPUID_BASE)
-		pvperf_hook_divert(&ways_in, regs, door_cpuid);
+	return *(u32 *)regs->si - KVM_PERF_CPUID_BASE <=
+	       KVM_PERF_CPUID_MAX - KVM_PERF_CPUID_BASE;
 }
 
 static void notrace see_way_in(unsigned long ip, unsigned long parent_ip,
@@ -153,23 +181,40 @@ static void notrace see_way_in(unsigned long ip, unsigned long parent_ip,
 {
 	struct pt_regs *regs = pvperf_ftrace_regs(fregs);
 
-	if (ip == hook_hypercall->ip)
-		see_hypercall(regs);
-	else if (ip == hook_cpuid->ip)
-		see_cpuid(regs);
+	if (ip == hook_hypercall->ip) {
+		if (is_our_hypercall(regs))
+			pvperf_hook_divert(&ways_in, regs, door_hypercall);
+	} else if (ip == hook_cpuid->ip) {
+		if (is_our_cpuid(regs))
+			pvperf_hook_divert(&ways_in, regs, door_cpuid);
+	}
 }
 
+/*
+ * With IBT. If a BPF program is attached to the function's return, its trampoline makes an
+ * indirect call to where the callbacks have left the instruction pointer. That must not be
+ * in the middle of KVM's function, where no ENDBR is.
+ */
+static void notrace see_way_in_ibt(unsigned long ip, unsigned long parent_ip,
+				   struct ftrace_ops *ops, struct ftrace_regs *fregs)
+{
+	struct pt_regs *regs = pvperf_ftrace_regs(fregs);
+
+	if (ip == hook_hypercall->ip)
+		pvperf_hook_divert(&ways_in, regs, is_our_hypercall(regs) ?
+				   (void *)door_hypercall : (void *)pass_hypercall);
+	else if (ip == hook_cpuid->ip)
+		pvperf_hook_divert(&ways_in, regs, is_our_cpuid(regs) ?
+				   (void *)door_cpuid : (void *)pass_cpuid);
+}
+
+/* Rare, so always diverted. */
 static void notrace see_end(unsigned long ip, unsigned long parent_ip,
 			    struct ftrace_ops *ops, struct ftrace_regs *fregs)
 {
 	struct pt_regs *regs = pvperf_ftrace_regs(fregs);
-	bool ours;
 
-	/* Another VM may leave the registry while we look. */
-	rcu_read_lock();
-	ours = pvperf_vm_find((struct kvm *)regs->di);
-	rcu_read_unlock();
-	if (ours)
+	if (ip == hook_destroy->ip)
 		pvperf_hook_divert(&ends, regs, door_destroy);
 }
 
@@ -277,6 +322,8 @@ int pvperf_door_open(void)
 {
 	int err = pvperf_hooks_find(&ways_in);
 
+	if (cpu_feature_enabled(X86_FEATURE_IBT))
+		ways_in.ops.func = see_way_in_ibt;
 	if (err)
 		return err;
 	door_resolve();
