@@ -15,6 +15,7 @@
 
 struct pvperf_policy pvperf_policy = {
 	.access = PVPERF_ACCESS_LOCAL,
+	.yield = false,
 	.max_events = KVM_PERF_EVENTS_MAX,
 	.max_vm_events = 4096,
 	.max_pages = 2048,
@@ -24,6 +25,9 @@ struct pvperf_policy pvperf_policy = {
 static bool raw = true;
 module_param(raw, bool, 0444);
 MODULE_PARM_DESC(raw, "allow raw events: event select, unit mask, edge, invert, counter mask (default yes)");
+
+module_param_named(yield, pvperf_policy.yield, bool, 0644);
+MODULE_PARM_DESC(yield, "take hardware events from guests while a VM with a mediated vPMU runs (default no: it can't start while a guest has one)");
 
 module_param_named(max_events, pvperf_policy.max_events, uint, 0444);
 MODULE_PARM_DESC(max_events, "events that one vCPU may have open, 1 to 64 (default 64)");

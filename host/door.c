@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Which functions of KVM are hooked, and what the hooks do. KVM's room.
+ * Which functions of KVM and perf are hooked, and what the hooks do. KVM's room.
  *
  *   kvm_emulate_hypercall    our number only. KVM's function runs first: it checks
  *                            the privilege level, deals with Xen and Hyper-V,
@@ -11,6 +11,10 @@
  *   kvm_vcpu_reset           INIT, triple fault, SHUTDOWN
  *   kvm_arch_vcpu_ioctl_set_regs  userspace resets a vCPU: it writes all state. A
  *                            debugger does so, too, but not in real mode.
+ *
+ *   perf_create_mediated_pmu   KVM asks perf for the whole PMU, before a VM's first
+ *                            vCPU, and gives it back when the VM has ended. Kernels
+ *   perf_release_mediated_pmu  without a mediated vPMU have neither of these two.
  *
  * The callbacks run on every hypercall and CPUID of every VM, and may be
  * preempted: they look at one word, and return if it is not ours.
@@ -27,6 +31,7 @@
 #include "caps.h"
 #include "door.h"
 #include "hook.h"
+#include "lend.h"
 #include "reset.h"
 #include "vm.h"
 
@@ -46,10 +51,21 @@ static void no_destroy(struct kvm *kvm)
 {
 }
 
-/* KVM's originals, past ftrace's patch; the self-test's enter through the patch. */
+static int no_lend(void)
+{
+	return -EOPNOTSUPP;
+}
+
+static void no_lend_back(void)
+{
+}
+
+/* The originals, past ftrace's patch; the self-test's enter through the patch. */
 DEFINE_STATIC_CALL(pvperf_kvm_hypercall, no_hypercall);
 DEFINE_STATIC_CALL(pvperf_kvm_cpuid, no_cpuid);
 DEFINE_STATIC_CALL(pvperf_kvm_destroy, no_destroy);
+DEFINE_STATIC_CALL(pvperf_perf_lend, no_lend);
+DEFINE_STATIC_CALL(pvperf_perf_lend_back, no_lend_back);
 DEFINE_STATIC_CALL(pvperf_test_hypercall, no_hypercall);
 DEFINE_STATIC_CALL(pvperf_test_cpuid, no_cpuid);
 
@@ -69,8 +85,15 @@ static struct pvperf_hook ways_in_hook[] = {
 static struct pvperf_hook *const hook_hypercall = &ways_in_hook[0];
 static struct pvperf_hook *const hook_cpuid = &ways_in_hook[1];
 
-static struct pvperf_hook ends_hook[] = { { .name = "kvm_arch_pre_destroy_vm" } };
+static struct pvperf_hook ends_hook[] = {
+	{ .name = "kvm_arch_pre_destroy_vm" },
+	{ .name = "perf_create_mediated_pmu", .perf = true },
+	{ .name = "perf_release_mediated_pmu", .perf = true },
+};
+
 static struct pvperf_hook *const hook_destroy = &ends_hook[0];
+static struct pvperf_hook *const hook_lend = &ends_hook[1];
+static struct pvperf_hook *const hook_lend_back = &ends_hook[2];
 
 static struct pvperf_hook resets_hook[] = {
 	{ .name = "kvm_vcpu_reset" }, { .name = "kvm_arch_vcpu_ioctl_set_regs" },
@@ -163,6 +186,28 @@ static notrace void door_destroy(struct kvm *kvm)
 	pvperf_hook_leave(&ends);
 }
 
+/* KVM holds kvm->lock of the new VM, which has no vCPU yet. */
+static notrace int door_lend(void)
+{
+	bool yield = READ_ONCE(pvperf_policy.yield);
+	int err;
+
+	if (yield)
+		pvperf_lend_begin();
+	err = static_call(pvperf_perf_lend)();
+	if (yield)
+		pvperf_lend_end(err);
+	pvperf_hook_leave(&ends);
+	return err;
+}
+
+static notrace void door_lend_back(void)
+{
+	static_call(pvperf_perf_lend_back)();
+	pvperf_lend_back();
+	pvperf_hook_leave(&ends);
+}
+
 static __always_inline bool is_our_hypercall(const struct pt_regs *regs)
 {
 	const struct kvm_vcpu *kvcpu = (struct kvm_vcpu *)regs->di;
@@ -216,6 +261,10 @@ static void notrace see_end(unsigned long ip, unsigned long parent_ip,
 
 	if (ip == hook_destroy->ip)
 		pvperf_hook_divert(&ends, regs, door_destroy);
+	else if (ip == hook_lend_back->ip)
+		pvperf_hook_divert(&ends, regs, door_lend_back);
+	else if (ip == hook_lend->ip)
+		pvperf_hook_divert(&ends, regs, door_lend);
 }
 
 static void notrace see_reset(unsigned long ip, unsigned long parent_ip,
@@ -301,14 +350,25 @@ static int door_find_ends(void)
 	return err ?: pvperf_hooks_find(&resets);
 }
 
+static void door_resolve_ends(void)
+{
+	static_call_update(pvperf_kvm_destroy,
+			   (void *)pvperf_hook_original(hook_destroy));
+	if (hook_lend->ip)
+		static_call_update(pvperf_perf_lend,
+				   (void *)pvperf_hook_original(hook_lend));
+	if (hook_lend_back->ip)
+		static_call_update(pvperf_perf_lend_back,
+				   (void *)pvperf_hook_original(hook_lend_back));
+}
+
 int pvperf_door_watch(void)
 {
 	int err = door_find_ends();
 
 	if (err)
 		return err;
-	static_call_update(pvperf_kvm_destroy,
-			   (void *)pvperf_hook_original(hook_destroy));
+	door_resolve_ends();
 	err = pvperf_hooks_install(&resets);
 	if (err)
 		return err;

@@ -39,6 +39,20 @@ static int event_error(long err)
 	}
 }
 
+/* Above 0: no guest gets a hardware event, as the PMU is about to be lent to a VM. */
+static atomic_t held;
+
+void pvperf_event_hold(void)
+{
+	/* Full: a vCPU that opens an event sees this, or we see the vCPU. */
+	atomic_inc_return(&held);
+}
+
+void pvperf_event_unhold(void)
+{
+	atomic_dec(&held);
+}
+
 /*
  * Pinned only if the admin wants it: otherwise the host's own pinned events come
  * first, and the guest is told. exclude_host counts only what the vCPU does inside
@@ -66,6 +80,8 @@ static struct perf_event *event_create(struct pvperf_host_event *event)
 	}
 	if (atomic_inc_return(&thread->events) > pvperf_policy.max_events)
 		perf = ERR_PTR(-ENOSPC);
+	else if (from->type != PERF_TYPE_SOFTWARE && atomic_read(&held))
+		perf = ERR_PTR(-EOPNOTSUPP);
 	else
 		perf = perf_event_create_kernel_counter(&attr, -1, thread->task,
 							pvperf_overflow_nmi, event);
@@ -302,4 +318,14 @@ void pvperf_event_reopen(struct pvperf_host_event *event)
 	pvperf_sync_event_as(event, event->sync.state);
 	event->base = event->sync;
 	event_renew(event, event->vcpu->thread, left);
+}
+
+bool pvperf_event_has_counter(const struct pvperf_host_event *event)
+{
+	return event->perf && event->attr.type != PERF_TYPE_SOFTWARE;
+}
+
+bool pvperf_event_has_nothing(const struct pvperf_host_event *event)
+{
+	return !event->perf;
 }

@@ -70,4 +70,33 @@ void pvperf_event_rebind(struct pvperf_host_event *event, struct pvperf_thread *
  */
 void pvperf_event_reopen(struct pvperf_host_event *event);
 
+/**
+ * pvperf_event_hold() - from now on no hardware event is created; any context
+ *
+ * Several may hold; each ends it by pvperf_event_unhold(). An event that somebody wants
+ * meanwhile gets -EOPNOTSUPP, as while the PMU is lent out.
+ */
+void pvperf_event_hold(void);
+
+/**
+ * pvperf_event_unhold() - undo one pvperf_event_hold(); any context
+ */
+void pvperf_event_unhold(void);
+
+/**
+ * pvperf_event_has_counter() - may the host event need a counter of the CPU?
+ * @event: the event
+ *
+ * Return: true for hardware, cache and raw events that have a host event.
+ */
+bool pvperf_event_has_counter(const struct pvperf_host_event *event);
+
+/**
+ * pvperf_event_has_nothing() - could the host event not be recreated?
+ * @event: the event
+ *
+ * Return: true if there is none.
+ */
+bool pvperf_event_has_nothing(const struct pvperf_host_event *event);
+
 #endif /* _PVPERF_HOST_EVENT_H */

@@ -30,9 +30,9 @@ int pvperf_hooks_find(struct pvperf_hooks *hooks)
 	for (i = 0; i < hooks->n; i++) {
 		hook = &hooks->hook[i];
 		/* Not a live patch's function of the same name. */
-		snprintf(name, sizeof(name), "kvm:%s", hook->name);
+		snprintf(name, sizeof(name), "%s%s", hook->perf ? "" : "kvm:", hook->name);
 		hook->ip = pvperf_symbol(name);
-		if (!hook->ip) {
+		if (!hook->ip && !hook->perf) {
 			pr_err("this kernel's KVM has no function %s to hook; not loading\n",
 			       hook->name);
 			return -ENOENT;
@@ -47,6 +47,8 @@ static int hooks_filter(struct pvperf_hooks *hooks)
 	int err = 0;
 
 	for (i = 0; i < hooks->n && !err; i++) {
+		if (!hooks->hook[i].ip)
+			continue;
 		err = ftrace_set_filter_ip(&hooks->ops, hooks->hook[i].ip, 0, 0);
 		if (err)
 			pr_err("ftrace can't hook %s: error %d; not loading\n",

@@ -3,7 +3,7 @@
 #define _PVPERF_HOST_HOOK_H
 
 /*
- * A hook: a function of KVM that ftrace shows to us before it runs, and that a
+ * A hook: a function of KVM or perf that ftrace shows to us before it runs, and that a
  * callback may divert to a function of ours. Knows ftrace, not KVM.
  *
  * Why ftrace: kernels from 7.x on export next to nothing of KVM. Why by address
@@ -18,10 +18,12 @@
 /**
  * struct pvperf_hook - one hooked function
  * @name: its name
- * @ip: where ftrace patches it
+ * @perf: perf's, which only some kernels have, and not KVM's, which all have
+ * @ip: where ftrace patches it; 0: this kernel does not have it
  */
 struct pvperf_hook {
 	const char *name;
+	bool perf;
 	unsigned long ip;
 };
 
@@ -45,7 +47,7 @@ struct pvperf_hooks {
 };
 
 /**
- * pvperf_hooks_find() - resolve all functions, or none; process context
+ * pvperf_hooks_find() - resolve all functions that there are; process context
  * @hooks: the hooks
  *
  * Return: 0; or an error, after a message, if one of KVM's is missing, or @hooks is stuck.

@@ -33,6 +33,7 @@ enum pvperf_priority {
  * struct pvperf_policy - the module's parameters
  * @access: for all VMs
  * @priority: of VMs that make their first call from now on
+ * @yield: a VM that wants the whole PMU (mediated vPMU) gets it from the guests
  * @max_events: of one vCPU
  * @max_vm_events: of all vCPUs of a VM
  * @max_pages: that one VM's pins may hold, see hold.h
@@ -45,6 +46,7 @@ enum pvperf_priority {
 struct pvperf_policy {
 	enum pvperf_access access;
 	enum pvperf_priority priority;
+	bool yield;
 	__u32 max_events;
 	__u32 max_vm_events;
 	__u32 max_pages;

@@ -171,17 +171,32 @@ void pvperf_vcpu_clear_dead(struct pvperf_vm *vm)
 	}
 }
 
-void pvperf_vcpu_reopen_all(struct pvperf_vm *vm)
+/* Returns how many events it has reopened. */
+static u32 vcpu_reopen(struct pvperf_vcpu *vcpu, pvperf_which *which)
 {
 	struct pvperf_host_event *event;
+	u32 n = 0;
+
+	lockdep_assert_held(&vcpu->lock);
+	list_for_each_entry(event, &vcpu->events, node) {
+		if (READ_ONCE(vcpu->dead) || (which && !which(event)))
+			continue;
+		pvperf_event_reopen(event);
+		n++;
+	}
+	return n;
+}
+
+u32 pvperf_vcpu_reopen_all(struct pvperf_vm *vm, pvperf_which *which)
+{
 	struct pvperf_vcpu *vcpu;
 	unsigned long idx;
+	u32 n = 0;
 
 	xa_for_each(&vm->vcpus, idx, vcpu) {
 		mutex_lock(&vcpu->lock);
-		list_for_each_entry(event, &vcpu->events, node)
-			if (!READ_ONCE(vcpu->dead))
-				pvperf_event_reopen(event);
+		n += vcpu_reopen(vcpu, which);
 		mutex_unlock(&vcpu->lock);
 	}
+	return n;
 }

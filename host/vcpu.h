@@ -71,10 +71,16 @@ void pvperf_vcpu_clear_all(struct pvperf_vm *vm, enum pvperf_end end);
  */
 void pvperf_vcpu_clear_dead(struct pvperf_vm *vm);
 
+/* Which events? */
+typedef bool (pvperf_which)(const struct pvperf_host_event *event);
+
 /**
- * pvperf_vcpu_reopen_all() - create all host events of a VM anew
- * @vm: the VM, with its new priority; the caller holds none of its locks
+ * pvperf_vcpu_reopen_all() - create host events of a VM anew
+ * @vm: the VM; the caller holds none of its locks
+ * @which: these; NULL: all
+ *
+ * Return: how many.
  */
-void pvperf_vcpu_reopen_all(struct pvperf_vm *vm);
+u32 pvperf_vcpu_reopen_all(struct pvperf_vm *vm, pvperf_which *which);
 
 #endif /* _PVPERF_HOST_VCPU_H */

@@ -249,10 +249,20 @@ int pvperf_vm_set_priority(pid_t pid, u32 priority)
 		if (vm->pid != pid)
 			continue;
 		WRITE_ONCE(vm->priority, priority);
-		pvperf_vcpu_reopen_all(vm);
+		pvperf_vcpu_reopen_all(vm, NULL);
 		err = 0;
 	}
 	return err;
+}
+
+u32 pvperf_vms_reopen(pvperf_which *which)
+{
+	struct pvperf_vm *vm = NULL;
+	u32 n = 0;
+
+	while ((vm = vm_next(vm)))
+		n += pvperf_vcpu_reopen_all(vm, which);
+	return n;
 }
 
 void pvperf_vms_for_each(void (*show)(struct pvperf_vm *vm, void *arg), void *arg)

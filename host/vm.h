@@ -13,6 +13,7 @@
 
 #include <linux/types.h>
 #include "state.h"
+#include "vcpu.h"
 
 /**
  * pvperf_vms_init() - at load
@@ -78,6 +79,14 @@ void pvperf_vms_exit(void);
  * Return: 0, or -ESRCH if the process has no VM.
  */
 int pvperf_vm_set_priority(pid_t pid, u32 priority);
+
+/**
+ * pvperf_vms_reopen() - create host events of all VMs anew
+ * @which: these
+ *
+ * Return: how many.
+ */
+u32 pvperf_vms_reopen(pvperf_which *which);
 
 /**
  * pvperf_vms_for_each() - call a function for every VM, with the registry locked

@@ -14,7 +14,7 @@
 
 #define N(array)	((int)(sizeof(array) / sizeof(*(array))))
 
-/* The functions that host/door.c hooks; it diverts the first three. */
+/* The functions of KVM that host/door.c hooks; it diverts the first three. */
 static const char *const host_hooks[] = {
 	"kvm_emulate_hypercall", "kvm_cpuid", "kvm_arch_pre_destroy_vm",
 	"kvm_vcpu_reset", "kvm_arch_vcpu_ioctl_set_regs",

@@ -6,6 +6,9 @@
  */
 
 #include "tiny_test.h"
+#include <linux/perf_event.h>
+#include <sys/syscall.h>
+#include <time.h>
 
 #define TURNS		1000000ull
 
@@ -24,6 +27,7 @@ FIXTURE_SETUP(mediated)
 
 FIXTURE_TEARDOWN(mediated)
 {
+	EXPECT_EQ(0, tiny_param_write("yield", "0"));
 	tiny_vm_destroy(&self->vm);
 	EXPECT_TRUE(tiny_totals_wait(&self->before));
 }
@@ -107,6 +111,140 @@ TEST_F(mediated, software_first)
 	EXPECT_CALL(0, id_call(self->v, KVM_PERF_OP_READ, 0));
 	EXPECT_EQ(KVM_PERF_STATE_COUNTING, event_at(&self->vm, 0)->state);
 	tiny_vm_destroy(&self->borrower);
+}
+
+static uint64_t now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * 1000000000ull + t.tv_nsec;
+}
+
+enum { COUNTING, OFF, SWITCHES, NEW };	/* ids */
+
+static void open_three(struct __test_metadata *_metadata, struct tiny_vcpu *v)
+{
+	ASSERT_CALL(0, open_event(v, COUNTING, 0));
+	ASSERT_CALL(0, id_call(v, KVM_PERF_OP_ENABLE, COUNTING));
+	ASSERT_CALL(0, open_event(v, OFF, 0));
+	ASSERT_CALL(0, open_switches(v, SWITCHES));
+	ASSERT_CALL(0, id_call(v, KVM_PERF_OP_ENABLE, SWITCHES));
+	ASSERT_EQ(0, tiny_spin(v, TURNS));
+	ASSERT_CALL(0, id_call(v, KVM_PERF_OP_READ, COUNTING));
+}
+
+/* Hardware events neither count nor begin to, and their times say so. */
+static void check_without(struct __test_metadata *_metadata, struct tiny_vcpu *v)
+{
+	const struct guest_perf_event *e = event_at(v->vm, COUNTING);
+	struct guest_perf_event told = *e;
+	uint64_t begun = now_ns(), missed;
+
+	EXPECT_EQ(KVM_PERF_STATE_ERROR, told.state);
+	ASSERT_EQ(0, tiny_spin(v, TURNS));
+	EXPECT_CALL(0, id_call(v, KVM_PERF_OP_READ, COUNTING));
+	EXPECT_EQ(KVM_PERF_STATE_ERROR, e->state);
+	EXPECT_EQ(told.count, e->count);
+	EXPECT_EQ(told.time_running, e->time_running);
+	missed = e->time_enabled - told.time_enabled;
+	EXPECT_LT(measured_least(TURNS) / 16, missed);
+	/* perf may have known a time that was a tick old */
+	EXPECT_GT(now_ns() - begun + 10000000, missed);
+	EXPECT_CALL(-KVM_EBUSY, id_call(v, KVM_PERF_OP_ENABLE, OFF));
+	EXPECT_CALL(-KVM_EOPNOTSUPP, open_event(v, NEW, 0));
+	EXPECT_CALL(0, id_call(v, KVM_PERF_OP_READ, SWITCHES));
+	EXPECT_EQ(KVM_PERF_STATE_COUNTING, event_at(v->vm, SWITCHES)->state);
+}
+
+/* With yield=1 the borrower starts, and the guest gets its events back without a call. */
+TEST_F(mediated, yield)
+{
+	const struct guest_perf_event *e = event_at(&self->vm, COUNTING);
+	struct guest_perf_event told;
+	int i;
+
+	ASSERT_EQ(0, tiny_param_write("yield", "1"));
+	open_three(_metadata, self->v);
+	for (i = 0; i < 3; i++) {
+		told = *e;
+		ASSERT_EQ(0, tiny_vm_create_apics(&self->borrower));
+		EXPECT_LE(told.count, e->count);
+		check_without(_metadata, self->v);
+		told = *e;
+		tiny_vm_destroy(&self->borrower);
+		EXPECT_NE(KVM_PERF_STATE_ERROR, e->state);
+		EXPECT_EQ(told.count, e->count);
+		EXPECT_TRUE(still_counts(self->v, COUNTING, TURNS));
+		EXPECT_EQ(KVM_PERF_STATE_COUNTING, e->state);
+		EXPECT_LT(e->time_running, e->time_enabled);
+		EXPECT_TRUE(counts(self->v, OFF));
+		EXPECT_CALL(0, open_event(self->v, NEW, 0));
+		EXPECT_TRUE(counts(self->v, NEW));
+		EXPECT_CALL(0, id_call(self->v, KVM_PERF_OP_CLOSE, NEW));
+	}
+}
+
+/* There are two borrowers, and the events are back when the last one has ended. */
+TEST_F(mediated, yield_to_two)
+{
+	const struct guest_perf_event *e = event_at(&self->vm, COUNTING);
+	struct tiny_vm second;
+
+	ASSERT_EQ(0, tiny_param_write("yield", "1"));
+	open_three(_metadata, self->v);
+	ASSERT_EQ(0, tiny_vm_create_apics(&self->borrower));
+	ASSERT_EQ(0, tiny_vm_create_apics(&second));
+	tiny_vm_destroy(&self->borrower);
+	check_without(_metadata, self->v);
+	/* what was taken comes back, whatever the parameter says by then */
+	ASSERT_EQ(0, tiny_param_write("yield", "0"));
+	tiny_vm_destroy(&second);
+	EXPECT_TRUE(still_counts(self->v, COUNTING, TURNS));
+	EXPECT_EQ(KVM_PERF_STATE_COUNTING, e->state);
+	EXPECT_EQ(-EBUSY, tiny_vm_create_apics(&self->borrower));
+}
+
+/* The host's own perf keeps the borrower from starting: the guest gets its events back. */
+TEST_F(mediated, yield_in_vain)
+{
+	struct perf_event_attr attr = {
+		.type = PERF_TYPE_HARDWARE, .size = sizeof(attr),
+		.config = PERF_COUNT_HW_CPU_CYCLES, .disabled = 1,
+	};
+	int fd;
+
+	ASSERT_EQ(0, tiny_param_write("yield", "1"));
+	open_three(_metadata, self->v);
+	fd = syscall(SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
+	ASSERT_LE(0, fd);
+	EXPECT_EQ(-EBUSY, tiny_vm_create_apics(&self->borrower));
+	EXPECT_TRUE(still_counts(self->v, COUNTING, TURNS));
+	EXPECT_TRUE(counts(self->v, OFF));
+	close(fd);
+}
+
+/* The vCPU moves to another thread, and ends, while its events are taken. */
+TEST_F(mediated, yield_and_move)
+{
+	const struct guest_perf_event *e = event_at(&self->vm, COUNTING);
+	struct kvm_regs regs = {
+		.rax = KVM_PERF_OP, .rbx = KVM_PERF_OP_READ, .rcx = COUNTING,
+	};
+	uint64_t begun, before;
+
+	ASSERT_EQ(0, tiny_param_write("yield", "1"));
+	open_three(_metadata, self->v);
+	ASSERT_EQ(0, tiny_vm_create_apics(&self->borrower));
+	begun = now_ns();
+	before = e->time_enabled;
+	ASSERT_EQ(0, tiny_vcpu_exec_here(self->v, TINY_CODE_CALL, &regs));
+	EXPECT_EQ(0, (int64_t)regs.rax);
+	EXPECT_EQ(KVM_PERF_STATE_ERROR, e->state);
+	EXPECT_GT(now_ns() - begun + 10000000, e->time_enabled - before);
+	EXPECT_CALL(0, id_call(self->v, KVM_PERF_OP_CLOSE, OFF));
+	tiny_vm_destroy(&self->borrower);
+	EXPECT_TRUE(still_counts(self->v, COUNTING, TURNS));
 }
 
 TEST_HARNESS_MAIN

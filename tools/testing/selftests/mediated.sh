@@ -47,8 +47,8 @@ echo > $trace/trace
 echo 1 > $trace/events/pvperf/pvperf_refuse/enable
 
 program "a mediated vPMU or events of pvperf, not both" ./mediated
-# One line for each VM that was refused, however often it asked.
-tap $(($(refusals mediated) != 2)) "the log names each refused VM once" "$(refusals mediated) lines"
+# One line for each VM that was refused, each time that the PMU was lent.
+tap $(($(refusals mediated) != 6)) "the log names each refused VM once" "$(refusals mediated) lines"
 
 # A guest with a mediated vPMU, and unmodified perf in it.
 echo > $trace/trace
@@ -67,6 +67,52 @@ tap $(($(refusals qemu-system-x86) != 1)) "the log names the VM once" "$(refusal
 grep -q 'pvperf_refuse: .* op=open .* error=EOPNOTSUPP' $trace/trace
 tap $? "each refusal is traced"
 echo 0 > $trace/events/pvperf/pvperf_refuse/enable
+
+# A guest whose VMM wants no PMU counts when a VM comes that borrows the host's.
+out=$(LD_PRELOAD=$PWD/no_pmu.so guest 'cd /t
+	yield=/sys/module/pvperf_host/parameters/yield
+	cat > /tmp/lend <<- EOF
+		host "rm -f /run/borrowed; cd /t
+			./borrow /run/borrowed > /run/borrow 2>&1 < /dev/null & child=\\\$!
+			until [ -e /run/borrowed ]; do [ -d /proc/\\\$child ] || exit 1; usleep 1000; done"
+		echo \$? > /tmp/lent
+	EOF
+	cat > /tmp/get_back <<- EOF
+		host "rm /run/borrowed; while pidof borrow > /dev/null; do usleep 1000; done"
+	EOF
+	stat() { perf stat -x, -o /tmp/stat -e instructions:u "$@" > /dev/null 2>&1
+		awk -F, "NF > 4 { print \$1, \$5 }" /tmp/stat; }
+	stat sh -c "./loop100m; sh /tmp/lend; ./loop100m" > /tmp/line
+	echo "refused: $(cat /tmp/line) $(cat /tmp/lent)"
+	host "echo 1 > $yield"
+	stat sh -c "./loop100m; sh /tmp/lend; ./loop100m; ./loop100m" > /tmp/line
+	echo "lent: $(cat /tmp/line) $(cat /tmp/lent)"
+	echo "new: $(stat ./loop100m)"
+	sh /tmp/get_back
+	i=0
+	until stat ./loop100m | grep -q "^1" || [ $((i += 1)) -gt 20 ]; do usleep 200000; done
+	echo "again: $(stat ./loop100m)"
+	stat sh -c "./loop100m; sh /tmp/lend; ./loop100m; sh /tmp/get_back; ./loop100m" > /tmp/line
+	echo "between: $(cat /tmp/line)"
+	host "echo 0 > $yield"' 2>&1)
+printf '%s\n' "$out" | sed 's/^/# /'
+# line WORD: what the guest printed
+line() { printf '%s\n' "$out" | sed -n "s/^$1: //p"; }
+# scaled WORD MILLIONS LOW HIGH: about so many, counted in LOW to HIGH percent of the time
+scaled() {
+	line "$1" | awk -v want="$2" -v low="$3" -v high="$4" '{ d = $1 / 1e6 - want }
+		END { exit !(d * d < want && $2 >= low && $2 <= high) }'
+}
+scaled refused 200 100 100 && [ "$(line refused | cut -d ' ' -f 3)" = 1 ]
+tap $? "without yield a guest that counts keeps the VM from starting" "$(line refused)"
+scaled lent 300 25 45 && [ "$(line lent | cut -d ' ' -f 3)" = 0 ]
+tap $? "with yield the VM starts, and perf in the guest scales what it counted" "$(line lent)"
+[ "$(line new | cut -d ' ' -f 1,2)" = '<not counted>' ]
+tap $? "perf says that what began meanwhile is not counted" "$(line new)"
+exactly "$(line again | cut -d ' ' -f 1)" 100000004
+tap $? "it counts again when the VM has gone" "$(line again)"
+scaled between 300 50 80
+tap $? "an event that was there before and after says how long it was away" "$(line between)"
 
 kvm_restore
 tap $? "KVM is loaded as before"
