@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The parameter access. "unavailable" means that KVM is as if this module were not
- * there: all VMs are ended and told so, and nothing of KVM is hooked. Knows neither
- * KVM nor perf.
+ * The parameters access and leave_out. "unavailable" means that KVM is as if this module
+ * were not there: all VMs are ended and told so, and nothing of KVM is hooked. A VM that
+ * is left out finds the same, but the hooks stay. Knows neither KVM nor perf.
  */
 #define pr_fmt(fmt) "pvperf_host: " fmt
 
@@ -14,9 +14,11 @@
 #include "access.h"
 #include "caps.h"
 #include "door.h"
+#include "names.h"
 #include "vm.h"
 
-static DEFINE_MUTEX(access_lock);	/* protects .access and what it stands for */
+/* Protects .access and the names, and what they stand for. */
+static DEFINE_MUTEX(access_lock);
 static bool loaded;			/* between the module's init and its exit */
 
 static const char *const accesses[] = {
@@ -104,6 +106,42 @@ static const struct kernel_param_ops access_ops = {
 };
 module_param_cb(access, &access_ops, NULL, 0644);
 MODULE_PARM_DESC(access, "what a VM may see: unavailable, or local (its own vCPUs; default); unavailable takes pvperf from the VMs that run, too");
+
+static int leave_out_set(const char *value, const struct kernel_param *kp)
+{
+	int err;
+
+	mutex_lock(&access_lock);
+	err = pvperf_names_set(value);
+	if (!err && loaded)
+		pvperf_vms_leave_out();
+	mutex_unlock(&access_lock);
+	return err;
+}
+
+static int leave_out_get(char *buffer, const struct kernel_param *kp)
+{
+	int len;
+
+	mutex_lock(&access_lock);
+	len = pvperf_names_get(buffer);
+	mutex_unlock(&access_lock);
+	return len;
+}
+
+/* When the module has gone, and nobody can look at the names any more. */
+static void leave_out_free(void *arg)
+{
+	pvperf_names_set("");
+}
+
+static const struct kernel_param_ops leave_out_ops = {
+	.set = leave_out_set,
+	.get = leave_out_get,
+	.free = leave_out_free,
+};
+module_param_cb(leave_out, &leave_out_ops, NULL, 0644);
+MODULE_PARM_DESC(leave_out, "VMs of processes with these names see nothing: patterns, separated by commas (default none); also takes pvperf from those that run");
 
 int pvperf_access_init(void)
 {

@@ -17,6 +17,7 @@
 #include "decode.h"
 #include "event.h"
 #include "ids.h"
+#include "names.h"
 #include "page.h"
 #include "sync.h"
 #include "trace.h"
@@ -28,18 +29,27 @@ static u64 call_addr(const struct pvperf_call *call)
 	return (u64)call->arg[1] << 32 | call->arg[0];
 }
 
+/* Most hosts leave nobody out, so that is asked first. */
+static __always_inline bool call_available(const struct kvm *kvm)
+{
+	return READ_ONCE(pvperf_policy.access) >= PVPERF_ACCESS_LOCAL &&
+	       !(pvperf_names_any() && pvperf_vm_left_out(kvm));
+}
+
 /*
  * The admin may take it away at any time. Whoever looks with a vCPU's lock held may
- * open something: pvperf_vms_clear() has yet to take that lock.
+ * open something: pvperf_vms_clear(), or _leave_out(), has yet to take that lock.
  */
-static bool call_available(void)
+static bool call_still_available(const struct pvperf_vcpu *vcpu)
 {
-	return READ_ONCE(pvperf_policy.access) >= PVPERF_ACCESS_LOCAL;
+	lockdep_assert_held(&vcpu->lock);
+	return READ_ONCE(pvperf_policy.access) >= PVPERF_ACCESS_LOCAL &&
+	       !READ_ONCE(vcpu->vm->left_out);
 }
 
 bool pvperf_call_offered(const struct kvm_vcpu *kvcpu)
 {
-	return call_available() && !kvcpu->arch.guest_state_protected;
+	return call_available(kvcpu->kvm) && !kvcpu->arch.guest_state_protected;
 }
 
 static void call_refuse_vm(const char *why)
@@ -99,7 +109,7 @@ static int call_open_locked(struct pvperf_vcpu *vcpu, struct call_open *open)
 	int err = -KVM_ENOSYS;
 
 	pvperf_vcpu_enter(vcpu);
-	if (call_available())
+	if (call_still_available(vcpu))
 		err = pvperf_event_open(vcpu, &open->param, &open->attr, open->page);
 	pvperf_vcpu_leave(vcpu);
 	return err;
@@ -280,7 +290,7 @@ static int call_attach(struct pvperf_vcpu *vcpu, u64 addr)
 	if (IS_ERR(page))
 		return PTR_ERR(page);
 	pvperf_vcpu_enter(vcpu);
-	if (call_available())
+	if (call_still_available(vcpu))
 		pvperf_vcpu_attach(vcpu, addr, page);
 	else
 		err = -KVM_ENOSYS;
@@ -340,7 +350,7 @@ static long call_vm(struct kvm_vcpu *kvcpu, const struct pvperf_call *call)
 
 long pvperf_call_do(struct kvm_vcpu *kvcpu, const struct pvperf_call *call)
 {
-	if (!call_available())
+	if (!call_available(kvcpu->kvm))
 		return -KVM_ENOSYS;
 	if (kvcpu->arch.guest_state_protected) {
 		call_refuse_vm("its state is protected from the host (SEV-ES, TDX)");

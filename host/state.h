@@ -18,6 +18,7 @@
 #include <linux/rbtree.h>
 #include <linux/rcupdate.h>
 #include <linux/refcount.h>
+#include <linux/sched.h>
 #include <linux/types.h>
 #include <linux/xarray.h>
 #include <pvperf/page.h>
@@ -58,6 +59,7 @@ struct pvperf_vm {
 	refcount_t refs;		/* one is the registry's */
 	pid_t pid;
 	struct mm_struct *mm;		/* .kvm's, which has it until its end */
+	char name[TASK_COMM_LEN];	/* of the process, at the first call */
 	struct mutex lock;		/* protects .pages to .held */
 	struct rb_root pages;		/* struct pvperf_page by gfn */
 	struct rb_root folios;		/* of more than a page: struct hold by folio */
@@ -69,7 +71,8 @@ struct pvperf_vm {
 	bool pmu_lent_out;		/* the last OPEN failed for this reason */
 	bool pins_refused;		/* once, as the VM's limit was reached */
 	bool ended;			/* set once; who sets it ends the VM */
-	u32 priority;			/* enum pvperf_priority; may change at any time */
+	bool left_out;			/* by .name; may change at any time */
+	u8 priority;			/* enum pvperf_priority; may change at any time */
 	struct pvperf_stats stats;
 	struct llist_node freed;	/* waits for a grace period */
 };

@@ -9,6 +9,7 @@
 #include <linux/wait.h>
 #include <linux/workqueue.h>
 #include "caps.h"
+#include "names.h"
 #include "reset.h"
 #include "vcpu.h"
 #include "vm.h"
@@ -91,6 +92,7 @@ static struct pvperf_vm *vm_alloc(struct kvm *kvm)
 	vm->kvm = kvm;
 	vm->mm = kvm->mm;
 	vm->pid = current->tgid;
+	get_task_comm(vm->name, current->group_leader);
 	vm->priority = READ_ONCE(pvperf_policy.priority);
 	refcount_set(&vm->refs, 1);
 	mutex_init(&vm->lock);
@@ -117,6 +119,8 @@ struct pvperf_vm *pvperf_vm_get(struct kvm *kvm)
 		vm = fresh;
 		fresh = NULL;
 		vm->serial = ++last_serial;
+		/* Here: a change of the names comes before this, or finds the VM. */
+		vm->left_out = pvperf_names_match(vm->name);
 		atomic_inc(&nr_unfreed);
 		hash_add_rcu(vms, &vm->node, (unsigned long)kvm);
 	}
@@ -221,6 +225,39 @@ void pvperf_vm_destroyed(struct kvm *kvm)
 	mutex_unlock(&vms_lock);
 	if (vm)
 		vm_end(vm, PVPERF_END_SILENT);
+}
+
+bool pvperf_vm_left_out(const struct kvm *kvm)
+{
+	const struct pvperf_vm *vm;
+	char name[TASK_COMM_LEN];
+	bool known, out = false;
+
+	rcu_read_lock();
+	vm = pvperf_vm_find(kvm);
+	known = vm;
+	if (known)
+		out = READ_ONCE(vm->left_out);
+	rcu_read_unlock();
+	if (known)
+		return out;
+	get_task_comm(name, current->group_leader);
+	return pvperf_names_match(name);
+}
+
+void pvperf_vms_leave_out(void)
+{
+	struct pvperf_vm *vm = NULL;
+	bool out;
+
+	while ((vm = vm_next(vm))) {
+		out = pvperf_names_match(vm->name);
+		if (out == vm->left_out)
+			continue;
+		WRITE_ONCE(vm->left_out, out);
+		if (out)
+			pvperf_vcpu_clear_all(vm, PVPERF_END_GONE);
+	}
 }
 
 void pvperf_vms_clear(void)

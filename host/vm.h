@@ -56,6 +56,24 @@ void pvperf_vm_reset_seen(const struct kvm_vcpu *kvcpu);
 void pvperf_vm_destroyed(struct kvm *kvm);
 
 /**
+ * pvperf_vm_left_out() - is there no host side for this VM, by its process's name?
+ * @kvm: the VM of the vCPU whose thread this is
+ *
+ * Looks at the name in each call until the VM is known.
+ *
+ * Return: true if it is left out.
+ */
+bool pvperf_vm_left_out(const struct kvm *kvm);
+
+/**
+ * pvperf_vms_leave_out() - apply a new list of names to the VMs that are known
+ *
+ * A VM that is left out from now on loses its events and is told; one that no longer is
+ * may come back. The caller keeps others from doing the same, and the module's exit.
+ */
+void pvperf_vms_leave_out(void);
+
+/**
  * pvperf_vms_clear() - close the events of all VMs, and tell the guests
  *
  * Calls may still run. They must open nothing any more.

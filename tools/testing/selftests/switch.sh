@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 # The admin writes to the parameter access: pvperf is taken from the guests at once, and
-# KVM is as it was; or it is given back, and they count again.
+# KVM is as it was; or it is given back, and they count again. With the parameter leave_out
+# the same happens to the VMs of some processes only, and the hooks stay.
 . ./lib.sh
 
 need_host_command
@@ -18,16 +19,37 @@ hooks=$(hooked)
 [ "${hooks:-0}" -gt 0 ]
 tap $? "KVM is hooked" "$hooks"
 
-perf stat -x, -o /tmp/stat -e instructions:u sh -c './loop100m; sleep 1; ./loop100m' &
-usleep 300000
-host "echo unavailable > $access"
-tap $? "pvperf is taken away under perf"
-[ "$(host "cat $access")" = unavailable ]
-tap $? "the parameter says so"
-wait
-n=$(stat_value /tmp/stat)
-[ -z "$n" ] || [ "$n" -ge $want ]
-tap $? "perf says what was counted until then, or that nothing was" "$(cat /tmp/stat)"
+# take WORD FILE: write WORD to FILE on the host while perf counts
+take() {
+	perf stat -x, -o /tmp/stat -e instructions:u sh -c './loop100m; sleep 1; ./loop100m' &
+	usleep 300000
+	host "echo '$1' > $2"
+	tap $? "$1: pvperf is taken away under perf"
+	[ "$(host "cat $2")" = "$1" ]
+	tap $? "$1: the parameter says so"
+	wait
+	n=$(stat_value /tmp/stat)
+	[ -z "$n" ] || [ "$n" -ge $want ]
+	tap $? "$1: perf says what was counted until then, or that nothing was" "$(cat /tmp/stat)"
+}
+
+# comes_back: perf counts again, some time later. A run that the host's counter joins late
+# is scaled, and perf says so: its share is not 100.00.
+comes_back() {
+	i=0
+	share=
+	until [ "$share" = 100.00 ] || [ $((i += 1)) -gt 20 ]; do
+		sleep 0.5
+		perf stat -x, -o /tmp/stat -e instructions:u ./loop100m
+		read -r n share <<- EOF
+			$(stat_share /tmp/stat)
+		EOF
+	done
+	exactly "${n:-0}" $want
+	tap $? "perf counts again" "$n at $share %"
+}
+
+take unavailable $access
 [ "$(hooked)" = 0 ]
 tap $? "KVM is not hooked any more"
 [ "$(host_total vms)$(host_total events)$(host_total pages)" = 000 ]
@@ -45,10 +67,18 @@ host "echo local > $access"
 tap $? "pvperf is given back"
 [ "$(hooked)" = "$hooks" ]
 tap $? "KVM is hooked as before" "$(hooked)"
-i=0
-until n=$(count -e instructions:u ./loop100m); [ -n "$n" ] || [ $((i += 1)) -gt 20 ]; do
-	sleep 0.5
-done
-exactly "${n:-0}" $want
-tap $? "perf counts again" "$n"
+comes_back
+
+leave_out=/sys/module/pvperf_host/parameters/leave_out
+take "nobody,$(host "cat /proc/$(vm_process)/comm")" $leave_out
+[ "$(hooked)" = "$hooks" ]
+tap $? "KVM is still hooked" "$(hooked)"
+[ "$(host_total events)$(host_total pages)" = 00 ]
+tap $? "the VM that is left out has nothing left"
+n=$(count -e instructions:u ./loop100m)
+[ -z "$n" ]
+tap $? "perf counts nothing in a VM that is left out" "$n"
+host "echo > $leave_out"
+tap $? "no VM is left out any more"
+comes_back
 tap_end
