@@ -12,15 +12,10 @@
 
 need_host_command
 report=$1
-counters=$(counters || echo 6)
+counters=$(instruction_counters || echo 6)
 one=100000004 six=600000024
 sizes="1 $counters"
 [ -z "$report" ] || sizes=1
-
-# times N EVENT: a list of N times EVENT
-times() {
-	echo "$2" | awk -v n="$1" '{ for (i = 1; i < n; i++) printf "%s,", $1; print $1 }'
-}
 
 # arm N MODIFIER: the host's perf will take N counters of every CPU
 arm() {

@@ -182,6 +182,19 @@ counters() {
 	cat /sys/bus/event_source/devices/pvperf/caps/counters 2> /dev/null
 }
 
+# times N EVENT: a list of N times EVENT
+times() {
+	echo "$2" | awk -v n="$1" '{ for (i = 1; i < n; i++) printf "%s,", $1; print $1 }'
+}
+
+# instruction_counters: how many of them count instructions: Intel has a fixed one besides
+instruction_counters() {
+	n=$(counters) || return
+	caps=/sys/bus/event_source/devices/pvperf/caps
+	! grep -qs instructions $caps/fixed_counters || n=$((n + 1))
+	echo "$n"
+}
+
 # taker_start EVENTS: perf on the host, which will count EVENTS on every CPU from
 # taker_take on, and not after taker_give. It is started beforehand, because its start
 # takes the host's CPU for longer than a test lasts, and no one can scale a program

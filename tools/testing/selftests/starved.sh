@@ -7,10 +7,10 @@
 
 need_host_command
 want=100000004
-counters=$(counters)
+counters=$(instruction_counters)
 [ -n "$counters" ] || tap_skip_all "pvperf does not say how many counters there are"
-# 8 more, because Intel CPUs have a further counter, for instructions only.
-events=$(awk -v n=$((counters + 8)) 'BEGIN { while (--n) printf "instructions:D,"; print "instructions:D" }')
+# More, as the host may have counters that pvperf does not know.
+events=$(times $((counters + 7)) instructions:D)
 
 # stat: "COUNT SHARE"
 stat() {
