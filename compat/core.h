@@ -82,7 +82,8 @@ static inline bool pvperf_core_in_group(const struct perf_event *event)
  * pvperf_core_rotates() - Does core let the events of a PMU take turns?
  * @event: an event of that PMU
  *
- * Not those of a software context: __perf_mux_hrtimer_init() gives it no timer.
+ * Up to 6.1 not those of a software context: __perf_mux_hrtimer_init() gives it no
+ * timer. Newer kernels would, but the host takes turns just as well.
  *
  * Return: true if an event that ->add() refuses gets its turn later.
  */
@@ -133,20 +134,6 @@ static inline void pvperf_core_update_userpage(struct perf_event *event)
 static inline void pvperf_core_lose_samples(struct perf_event *event, u32 n)
 {
 	atomic64_add(n, &(event->parent ?: event)->lost_samples);
-}
-
-/**
- * pvperf_core_first_period() - Begin with hw.sample_period
- * @event: the new event
- *
- * perf_adjust_period() stops and starts an event that has more than 8 periods left in
- * .period_left, to have a new period programmed. The host keeps what is left of our
- * periods, so .period_left is 0 and core does not.
- */
-static inline void pvperf_core_first_period(struct perf_event *event)
-{
-	event->hw.last_period = event->hw.sample_period;
-	local64_set(&event->hw.period_left, 0);
 }
 
 /**

@@ -232,6 +232,7 @@ static void settle_one(struct pvperf_cpu *cpu, struct pvperf_slot *slot)
 	}
 	pvperf_event_of(event)->slot = NULL;
 	WRITE_ONCE(slot->leaving, NULL);
+	pvperf_core_update_userpage(event);
 }
 
 void pvperf_account_settle(struct pvperf_cpu *cpu)

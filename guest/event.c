@@ -186,7 +186,6 @@ int pvperf_event_add(struct perf_event *event, int flags)
 		start_here(cpu, event, p, PERF_EF_RELOAD);
 	else if (s >= 0)
 		set_bit(s, &cpu->set.dirty);
-	pvperf_core_update_userpage(event);
 	return 0;
 }
 

@@ -226,7 +226,6 @@ static void first_period(struct perf_event *event)
 			max(pvperf_period_min(event),
 			    1000ULL * tsc_khz / PVPERF_PMU_FIRST /
 			    event->attr.sample_freq);
-	pvperf_core_first_period(event);
 }
 
 /* Refuses for the reasons of bare metal only. Other reasons may be gone later. */

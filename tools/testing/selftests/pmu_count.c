@@ -88,6 +88,25 @@ TEST_F(count, stopped)
 }
 
 /* Reading while it runs: a count never goes back, and has all that ran. */
+/* The page of an event that has stopped has the count that read() gives. */
+TEST_F(count, page)
+{
+	int i, fd = open_user(0, -1, -1);
+	struct perf_event_mmap_page *page;
+
+	ASSERT_LE(0, fd);
+	page = mmap(NULL, 4096, PROT_READ, MAP_SHARED, fd, 0);
+	ASSERT_NE(MAP_FAILED, page);
+	for (i = 0; i < 3; i++) {
+		enable(fd);
+		load(TURNS);
+		disable(fd);
+		EXPECT_EQ(0, page->index);
+		EXPECT_EQ(value_read(fd).count, page->offset);
+	}
+	munmap(page, 4096);
+}
+
 TEST_F(count, monotone)
 {
 	uint64_t last = 0;

@@ -28,6 +28,16 @@ tap $? "perf list hw names instructions"
 perf list 2> /dev/null | grep -q 'pvperf/'
 tap $? "perf list names pvperf's events"
 
+# The events of "pvperf" are in a software context, where older kernels let none take turns;
+# the host's perf does that.
+n=$(($(instruction_counters) + 1))
+events=$(times $n pvperf/instructions/u)
+perf stat -x, -e "$events" -o /tmp/stat sh -c './loop100m; ./loop100m; ./loop100m' 2> /tmp/err
+stat_share /tmp/stat > /tmp/shares
+awk -v n=$n '$1 >= 300000012 * 0.95 && $1 <= 300000012 * 1.05 && $2 > 50 && $2 < 100 { good++ }
+	END { exit good != n }' /tmp/shares
+tap $? "$n events take turns" "$(tr '\n' ';' < /tmp/shares)"
+
 # Software events of the host about this vCPU.
 if [ -e $devices/pvperf/events/host-cpu-clock ]; then
 	n=$(count -a -e pvperf/host-cpu-clock/ sleep 1)

@@ -7,6 +7,8 @@
 
 #include "pmu_test.h"
 #include <pthread.h>
+#include <sys/random.h>
+#include <time.h>
 
 /*
  * Ten thousand overflows a second, which the host allows; a real CPU is ten times as
@@ -275,6 +277,104 @@ TEST_F(sample, frequency)
 		       (unsigned long long)r->last_period);
 	}
 	EXPECT_FALSE(r->unordered);
+}
+
+/* The program runs all the time, but most of that in the kernel. */
+static void load_kernel(uint64_t turns)
+{
+	static char bytes[4096];
+	ssize_t n;
+
+	load(turns);
+	n = getrandom(bytes, sizeof(bytes), 0);
+	(void)n;
+}
+
+static void load_user(uint64_t turns)
+{
+	load(turns);
+}
+
+static uint64_t now_ms(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * 1000ull + t.tv_nsec / 1000000;
+}
+
+/* The samples that a load gives in a number of milliseconds. */
+static uint64_t samples_in(struct ring *r, void (*work)(uint64_t turns), int ms)
+{
+	uint64_t before = r->samples, end = now_ms() + ms;
+
+	do
+		work(3000);
+	while (now_ms() < end);
+	ring_take(r, false);
+	return r->samples - before;
+}
+
+/*
+ * A frequency holds when the event gets ten times rarer, which only ticks show, and ten
+ * times as frequent again, which the overflows have to notice before the next tick.
+ */
+TEST_F(sample, frequency_follows)
+{
+	struct perf_event_attr attr = attr_sample(0);
+	struct ring *r = &self->ring;
+	uint64_t slow, fast;
+
+	attr.freq = 1;
+	attr.sample_freq = 1000;
+	ASSERT_EQ(0, ring_open(r, event_open(&attr, 0, -1, -1), 256));
+	enable(r->fd);
+	samples_in(r, load_user, 300);
+	samples_in(r, load_kernel, 300);
+	slow = samples_in(r, load_kernel, 200);
+	fast = samples_in(r, load_user, 50);
+	disable(r->fd);
+	TH_LOG("%llu in 200 ms, then %llu in 50 ms", (unsigned long long)slow,
+	       (unsigned long long)fast);
+	EXPECT_LT(150, slow);
+	EXPECT_GT(250, slow);
+	EXPECT_LT(25, fast);
+	EXPECT_GT(100, fast);
+}
+
+static int max_rate(int rate)
+{
+	char path[] = "/proc/sys/kernel/perf_event_max_sample_rate";
+	FILE *f = fopen(path, "r+");
+	int before;
+
+	if (!f || fscanf(f, "%d", &before) != 1)
+		return -1;
+	rewind(f);
+	fprintf(f, "%d\n", rate);
+	return fclose(f) ? -1 : before;
+}
+
+/* An event far beyond any limit obeys a limit that is lowered while it runs. */
+TEST_F(sample, lower_limit)
+{
+	struct perf_event_attr attr = attr_sample(2000);
+	struct ring *r = &self->ring;
+	uint64_t samples;
+	int before;
+
+	ASSERT_EQ(0, ring_open(r, event_open(&attr, 0, -1, -1), 1024));
+	enable(r->fd);
+	samples_in(r, load_user, 100);
+	before = max_rate(7500);
+	ASSERT_LT(0, before);
+	samples = samples_in(r, load_user, 300);
+	EXPECT_EQ(7500, max_rate(before));
+	disable(r->fd);
+	TH_LOG("%llu in 300 ms", (unsigned long long)samples);
+	EXPECT_LT(1000, samples);
+	EXPECT_GT(4000, samples);
+	EXPECT_LT(20, r->throttled);
 }
 
 /* A disabled event does not sample. */
