@@ -127,6 +127,16 @@ void pvperf_keep_put(const struct guest_perf_attr *attr)
 		schedule_delayed_work(&keep_later, KEEP_FOR);
 }
 
+u32 pvperf_keep_count(void)
+{
+	const struct keep *keep;
+	u32 n = 0;
+
+	for (keep = keeps; keep < keeps + ARRAY_SIZE(keeps); keep++)
+		n += !!READ_ONCE(keep->perf);
+	return n;
+}
+
 void pvperf_keep_exit(void)
 {
 	struct keep *keep;

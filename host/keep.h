@@ -9,6 +9,8 @@
  * seconds after, we keep one of each kind ourselves, which counts nothing.
  */
 
+#include <linux/types.h>
+
 struct guest_perf_attr;
 
 /**
@@ -22,6 +24,13 @@ void pvperf_keep_get(const struct guest_perf_attr *attr);
  * @attr: as for pvperf_keep_get()
  */
 void pvperf_keep_put(const struct guest_perf_attr *attr);
+
+/**
+ * pvperf_keep_count() - how many events the host keeps; any context
+ *
+ * Return: the number.
+ */
+u32 pvperf_keep_count(void);
 
 /**
  * pvperf_keep_exit() - release our events; at unload, when no guest has any

@@ -6,6 +6,7 @@
  */
 #include <linux/debugfs.h>
 #include <linux/seq_file.h>
+#include "keep.h"
 #include "page.h"
 #include "priority.h"
 #include "stats.h"
@@ -42,8 +43,8 @@ static int totals_show(struct seq_file *m, void *unused)
 	struct totals t = { };
 
 	pvperf_vms_for_each(totals_add, &t);
-	seq_printf(m, "vms %lu\nvcpus %lu\nevents %lu\npages %lu\n",
-		   t.vms, t.vcpus, t.events, t.pages);
+	seq_printf(m, "vms %lu\nvcpus %lu\nevents %lu\nkept %u\npages %lu\n",
+		   t.vms, t.vcpus, t.events, pvperf_keep_count(), t.pages);
 	seq_printf(m, "calls %llu\nops %llu\nrefused %llu\noverflows %llu\nnmis %llu\n",
 		   t.calls, t.ops, t.refused, t.overflows, t.nmis);
 	return 0;

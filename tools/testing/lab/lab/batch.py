@@ -12,11 +12,11 @@ Result = collections.namedtuple('Result', 'verdict seconds output')
 def command(tests):
     """The command of one boot: its tests one after the other, each marked, and after each
     a look at what it has left behind at the host."""
-    lines = ['cd /t']
+    there = 'host ' if tests[0].where != 'host' else ''
+    lines = ['cd /t', f'{there}/t/ledger.sh open']
     for t in tests:
         # Of the level "warning", so that the console has the mark, too, before its lines.
         mark = f'echo "<4>lab: test {t.name}" > /dev/kmsg'
-        there = 'host ' if t.where != 'host' else ''
         lines += [mark] + ([f"host '{mark}'"] if there else [])
         lines += [f'echo; echo "@@lab begin {t.name}"; lab_start=$(cut -d " " -f 1 /proc/uptime)',
                   f'timeout -k 5 {t.timeout} sh -c {shlex.quote(t.command)} < /dev/null 2>&1',

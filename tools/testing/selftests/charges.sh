@@ -1,0 +1,58 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+# What the module allocates for a VM is charged to the memory cgroup of the VM's process,
+# and all of it is given back. What is still charged to a cgroup that is removed is charged
+# to its parent from then on: so each program here runs in a cgroup of its own, and the
+# parent must end up without charges for kernel objects.
+#   charges.sh PROGRAM...
+. ./lib.sh
+
+module=${PVPERF_HOST_KO:-/lab/pvperf_host.ko}
+[ -c /dev/kvm ] || tap_skip_all "no /dev/kvm"
+lsmod | grep -q '^pvperf_host ' || insmod "$module" || tap_skip_all "pvperf_host is not loaded"
+top=/sys/fs/cgroup parent=/sys/fs/cgroup/vms
+grep -q " $top cgroup2 " /proc/mounts || mount -t cgroup2 none $top 2> /dev/null
+echo +memory > $top/cgroup.subtree_control 2> /dev/null
+grep -qw memory $top/cgroup.subtree_control 2> /dev/null ||
+	tap_skip_all "no memory cgroups (cgroup v2)"
+
+# inside CGROUP COMMAND...
+inside() {
+	sh -c 'echo $$ > "$0/cgroup.procs"; exec "$@"' "$@" > /tmp/charges 2>&1
+}
+
+charged() {
+	sed -n 's/^slab_unreclaimable //p' $parent/memory.stat
+}
+
+# The kernel keeps some memory ready for the cgroup that was charged last, on each CPU:
+# this is another one from now on.
+flush() {
+	for cpu in /sys/devices/system/cpu/cpu[0-9]*; do
+		inside $top/flush taskset -c "${cpu##*cpu}" ls /proc
+	done
+}
+
+# settled: the bytes that are still charged fall to less than two events have
+settled() {
+	tries=0
+	while flush; n=$(charged); [ "$n" -gt $least ]; do
+		[ $((tries += 1)) -le 40 ] || return 1
+		usleep 200000
+	done
+}
+
+least=3000
+mkdir -p $top/flush $parent
+echo +memory > $parent/cgroup.subtree_control
+for program in "$@"; do
+	mkdir $parent/$program
+	inside $parent/$program ./$program
+	passed=$?
+	rmdir $parent/$program
+	tap $passed "$program in a memory cgroup of its own" "$(grep '^not ok' /tmp/charges)"
+	settled
+	tap $? "$program leaves nothing charged" "$n bytes"
+done
+rmdir $parent $top/flush
+tap_end
