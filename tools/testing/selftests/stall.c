@@ -5,21 +5,16 @@
  * another VM, not the admin, not rmmod.
  */
 
+#include "late.h"
 #include "tiny_test.h"
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/userfaultfd.h>
-#include <poll.h>
 #include <signal.h>
 #include <string.h>
-#include <sys/ioctl.h>
-#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 
-/* The page that never arrives. */
-#define AT_STALL	(TINY_MEM - TINY_PAGE)
 /* Seconds in which a bystander ends, who would otherwise wait for the page. */
 #define SOON		5
 
@@ -31,42 +26,15 @@ struct bystander {
 	int64_t result;
 };
 
-static int stall_page(struct tiny_vm *vm)
-{
-	struct uffdio_api api = { .api = UFFD_API };
-	struct uffdio_register reg = {
-		.range = { (uintptr_t)tiny_ptr(vm, AT_STALL), TINY_PAGE },
-		.mode = UFFDIO_REGISTER_MODE_MISSING,
-	};
-	int fd = syscall(SYS_userfaultfd, O_CLOEXEC | O_NONBLOCK);
-
-	if (fd < 0 || ioctl(fd, UFFDIO_API, &api) ||
-	    madvise(tiny_ptr(vm, AT_STALL), TINY_PAGE, MADV_DONTNEED) ||
-	    ioctl(fd, UFFDIO_REGISTER, &reg))
-		return -errno;
-	return fd;
-}
-
 /* The vCPU waits for the page. Or its call has ended, or neither within some seconds. */
 static bool stalled(struct tiny_vcpu *v, int fd)
 {
-	struct pollfd poll_fd = { .fd = fd, .events = POLLIN };
 	int tries;
 
 	for (tries = 0; tries < SOON * 100 && !tiny_vcpu_ended(v); tries++)
-		if (poll(&poll_fd, 1, 10) == 1)
+		if (late_wanted(fd, 10))
 			return true;
 	return false;
-}
-
-/* The page arrives, full of zeroes. */
-static void arrive(struct tiny_vm *vm, int fd)
-{
-	struct uffdio_zeropage zero = {
-		.range = { (uintptr_t)tiny_ptr(vm, AT_STALL), TINY_PAGE },
-	};
-
-	ioctl(fd, UFFDIO_ZEROPAGE, &zero);
 }
 
 static bool ends_soon(struct bystander *b, void *(*run)(void *), struct tiny_vm *vm)
@@ -163,27 +131,27 @@ FIXTURE_VARIANT(stall) {
 
 FIXTURE_VARIANT_ADD(stall, open_param) {
 	/* zeroes name the attr and the event's memory at address 0 */
-	.op = KVM_PERF_OP_OPEN, .address = AT_STALL, .result = 0, .takes = true,
+	.op = KVM_PERF_OP_OPEN, .address = AT_LATE, .result = 0, .takes = true,
 };
 
 FIXTURE_VARIANT_ADD(stall, open_attr) {
-	.op = KVM_PERF_OP_OPEN, .address = AT_PARAM, .attr = AT_STALL,
+	.op = KVM_PERF_OP_OPEN, .address = AT_PARAM, .attr = AT_LATE,
 	/* zeroes are cycles */
 	.event = AT_EVENT(0), .result = 0, .takes = true,
 };
 
 FIXTURE_VARIANT_ADD(stall, open_event) {
 	.op = KVM_PERF_OP_OPEN, .address = AT_PARAM, .attr = AT_ATTR,
-	.event = AT_STALL, .result = 0, .takes = true, .pins = true,
+	.event = AT_LATE, .result = 0, .takes = true, .pins = true,
 };
 
 FIXTURE_VARIANT_ADD(stall, attach) {
-	.op = KVM_PERF_OP_ATTACH, .address = AT_STALL, .result = 0,
+	.op = KVM_PERF_OP_ATTACH, .address = AT_LATE, .result = 0,
 	.takes = true, .pins = true,
 };
 
 FIXTURE_VARIANT_ADD(stall, batch) {
-	.op = KVM_PERF_OP_BATCH, .address = AT_STALL, .result = 1,
+	.op = KVM_PERF_OP_BATCH, .address = AT_LATE, .result = 1,
 };
 
 static void write_open(struct tiny_vm *vm, uint64_t attr_addr, uint64_t event)
@@ -205,7 +173,7 @@ FIXTURE_SETUP(stall)
 	measured_choose(&self->vm.vcpu[1]);
 	/* the third vCPU has an event before the page is gone */
 	ASSERT_CALL(0, open_event(&self->vm.vcpu[2], 2, 0));
-	self->fd = stall_page(&self->vm);
+	self->fd = late_page(&self->vm);
 	if (self->fd == -EPERM || self->fd == -ENOSYS)
 		SKIP(return, "no userfaultfd");
 	ASSERT_LE(0, self->fd);
@@ -229,7 +197,7 @@ FIXTURE_SETUP(stall)
 FIXTURE_TEARDOWN(stall)
 {
 	EXPECT_FALSE(tiny_vcpu_ended(&self->vm.vcpu[0]));
-	arrive(&self->vm, self->fd);
+	late_arrive(&self->vm, self->fd);
 	EXPECT_EQ(0, tiny_vcpu_wait(&self->vm.vcpu[0], &self->regs));
 	EXPECT_EQ(self->result, (int64_t)self->regs.rax);
 	if (self->bystander.thread)
@@ -313,11 +281,11 @@ TEST_F(stall, switched_off)
 static void stall_for_ever(void)
 {
 	struct kvm_regs regs = {
-		.rax = KVM_PERF_OP, .rbx = KVM_PERF_OP_BATCH, .rcx = AT_STALL, .rsi = 1,
+		.rax = KVM_PERF_OP, .rbx = KVM_PERF_OP_BATCH, .rcx = AT_LATE, .rsi = 1,
 	};
 	struct tiny_vm vm;
 
-	if (tiny_vm_create(&vm, 1) || stall_page(&vm) < 0)
+	if (tiny_vm_create(&vm, 1) || late_page(&vm) < 0)
 		exit(1);
 	tiny_vcpu_exec(&vm.vcpu[0], TINY_CODE_CALL, &regs);
 	exit(2);
