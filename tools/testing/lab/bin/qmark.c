@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * qmark [LABEL]: one line of what the emulated PMU itself counted so far, by
- * QEMU's RDPMC backdoor (see qemu/pmu.patch). It works at any privilege and
- * nesting level and costs the measured system only its own few instructions:
- * bracket a workload with two of them and subtract. Needs the patched QEMU;
- * anywhere else (Bochs, real hardware) it says so, and its status is 4.
+ * the RDPMC backdoor of the lab's QEMU and Bochs (see their pmu.patch). It works
+ * at any privilege and nesting level and costs the measured system only its own
+ * few instructions: bracket a workload with two of them and subtract. On real
+ * hardware it says that there is no backdoor, and its status is 4.
  *
  *	QM LABEL total=.. host=.. guest=.. .. ns=.. x400=..
  *
  * total, host, guest, hostuser, guestuser: instructions retired by this CPU;
- * x400 and the like: #VMEXITs by exit code.
+ * x400 and the like: exits from guests by AMD's exit codes, or Intel's exit reasons.
+ * x081 is hypercalls on both.
  */
 #include <signal.h>
 #include <stdint.h>
@@ -39,7 +40,7 @@ static uint64_t backdoor(uint32_t index)
 static void absent(int signal __attribute__((unused)))
 {
 	static const char text[] =
-		"qmark: no backdoor here: this is not the lab's QEMU\n";
+		"qmark: no backdoor here: this is not the lab's emulator\n";
 
 	(void)!write(STDERR_FILENO, text, sizeof(text) - 1);
 	_exit(4);

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The Intel host of `run --cpu intel`: a machine of Bochs, Debian's own package.
+"""The Intel host of `run --cpu intel`: a machine of Bochs, with a PMU (bochs/build).
 
 Of Bochs's CPUs, Tiger Lake has VMX, EPT and CET, so kernels that support IBT (from 6.12
 on, in Debian) run with IBT. 6.1 hangs on it before its first process, so it gets a
@@ -7,7 +7,7 @@ Skylake. One instruction is one tick of the TSC, and the kernel is told that a t
 one nanosecond.
 
 There is no virtio: the machine's output comes by four serial lines, each into a file.
-bochs-rom.S boots the kernel from a disk. This file knows the machine only; initrd.py
+bochs/rom.S boots the kernel from a disk. This file knows the machine only; initrd.py
 makes what runs in it.
 """
 
@@ -17,9 +17,9 @@ import shutil
 import struct
 import subprocess
 
-from .paths import LAB
+from .paths import BUILD, LAB
 
-# Also in bochs-rom.S.
+# Also in bochs/rom.S.
 ROM, PARAMS, TABLES, KERNEL = 0xd0000, 0x200000, 0x202000, 0x1000000
 ROM_ENTRY, ROM_PARTS = 440, 448
 INITRD = 0x10000000         # far above the memory that the kernel needs to start
@@ -46,7 +46,7 @@ vgaromimage: file=/usr/share/vgabios/vgabios.bin
 optromimage1: file={tmp}/rom, address={rom:#x}
 ata0-master: type=disk, path={tmp}/disk, mode=flat
 boot: disk
-display_library: rfb, options="timeout=0"
+display_library: nogui
 clock: sync=none, time0=1767225600
 log: {log}/bochs.log
 panic: action=fatal
@@ -113,7 +113,7 @@ def disk_make(path, parts):
 
 
 def rom_make(path, entry, table):
-    subprocess.run(['gcc', '-c', '-m32', '-o', path + '.o', os.path.join(LAB, 'bochs-rom.S')], check=True)
+    subprocess.run(['gcc', '-c', '-m32', '-o', path + '.o', os.path.join(LAB, 'bochs/rom.S')], check=True)
     subprocess.run(['ld', '-m', 'elf_i386', '-Ttext', '0', '--oformat', 'binary', '-o', path, path + '.o'],
                    check=True)
     with open(path, 'r+b') as f:
@@ -139,12 +139,7 @@ def command(cpus, mem, kernel, initrd, append, log, tmp):
         f.write(CONFIG.format(model=model, cpus=cpus, ips=IPS, mem=mem, tmp=tmp, rom=ROM, log=log))
         for n, name in enumerate(SERIAL, 1):
             f.write(f'com{n}: enabled=1, mode=file, dev={log}/{name}\n')
-    # Debian's Bochs has its debugger built in, which waits for a command.
-    with open(os.path.join(tmp, 'continue'), 'w') as f:
-        f.write('c\n')
-    # The display "rfb" needs no window, but opens a port for viewers. Nothing can connect
-    # to it in a network namespace of its own.
-    return ['unshare', '--net', 'bochs', '-q', '-f', config, '-rc', os.path.join(tmp, 'continue')]
+    return [os.path.join(BUILD, 'bochs/bochs'), '-q', '-f', config]
 
 
 def last_words(log):
