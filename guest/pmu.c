@@ -228,6 +228,15 @@ static void first_period(struct perf_event *event)
 			    event->attr.sample_freq);
 }
 
+/* The host's policy forbids it. */
+static int refuse_key(const struct pvperf_key *key)
+{
+	if (key->type != KVM_PERF_TYPE_RAW)
+		return -EACCES;
+	return pvperf_raw_wants_config1(raw_maker(), key->config) ?
+	       pvperf_refuse_msr(key->config) : pvperf_refuse_raw_bits(key->config);
+}
+
 /* Refuses for the reasons of bare metal only. Other reasons may be gone later. */
 static int try_key(const struct pvperf_key *key, int *slot)
 {
@@ -235,8 +244,7 @@ static int try_key(const struct pvperf_key *key, int *slot)
 	case -KVM_ENOENT:
 		return -ENOENT;
 	case -KVM_EPERM:
-		return key->type == KVM_PERF_TYPE_RAW ?
-		       pvperf_refuse_raw_bits(key->config) : -EACCES;
+		return refuse_key(key);
 	case -KVM_EINVAL:
 		return -EINVAL;
 	}

@@ -3,6 +3,7 @@
  * The tables of raw.h. The invariant: a code counts what it counts on bare metal, or
  * is refused.
  */
+#include <pvperf/codes.h>
 #include "raw.h"
 
 #define PVPERF_RAW_SELECT	0xff84ffffULL	/* select, umask, edge, inv, cmask */
@@ -22,15 +23,6 @@ static const __u64 taken_bits[] = {
 				  PVPERF_RAW_IN_TX,
 };
 
-/*
- * Unit mask and select of Intel's events that need a second register: off-core
- * responses, load latency, front end and the like. Each needs it on some models only.
- */
-static const __u16 config1_codes[] = {
-	0x0127, 0x0227, 0x012a, 0x012b, 0x01b7, 0x02b7, 0x01bb, 0x01c6, 0x02c6,
-	0x03c6, 0x04c2, 0x01cd, 0x02cd, 0x100b, 0x40ad, 0x05d0,
-};
-
 __u64 pvperf_raw_config(enum pvperf_raw_maker maker, __u64 config)
 {
 	return config & taken_bits[maker];
@@ -38,12 +30,6 @@ __u64 pvperf_raw_config(enum pvperf_raw_maker maker, __u64 config)
 
 int pvperf_raw_wants_config1(enum pvperf_raw_maker maker, __u64 config)
 {
-	unsigned int i;
-
-	if (maker != PVPERF_RAW_INTEL && maker != PVPERF_RAW_INTEL_TSX)
-		return 0;
-	for (i = 0; i < sizeof(config1_codes) / sizeof(*config1_codes); i++)
-		if (config1_codes[i] == (config & 0xffff))
-			return 1;
-	return 0;
+	return (maker == PVPERF_RAW_INTEL || maker == PVPERF_RAW_INTEL_TSX) &&
+	       pvperf_code_has_msr(config);
 }

@@ -52,6 +52,12 @@ int pvperf_refuse_config1(u64 config)
 		      config);
 }
 
+int pvperf_refuse_msr(u64 config)
+{
+	return refuse(-EACCES, "raw event 0x%llx: it needs a register besides the counter, which the CPU's hyperthreads share; count it on the host",
+		      config);
+}
+
 int pvperf_refuse_raw(u64 config)
 {
 	return refuse(-ENOENT, "raw event 0x%llx: the host allows no raw events; use an event that perf list names, or load pvperf_host with raw=1",

@@ -16,6 +16,7 @@ int pvperf_refuse_group(int n);
 /* @config is what the program gave. */
 int pvperf_refuse_config1(u64 config);
 /* The host allows no raw events at all; or it does not allow this one. */
+int pvperf_refuse_msr(u64 config);
 int pvperf_refuse_raw(u64 config);
 int pvperf_refuse_raw_bits(u64 config);
 

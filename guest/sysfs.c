@@ -11,7 +11,15 @@
 #include "sysfs.h"
 #include "trial.h"
 
-PMU_FORMAT_ATTR(event,	"config:0-7,32-35");
+/* AMD's selects have four more bits. */
+static ssize_t event_show(struct device *dev, struct device_attribute *attr, char *buf)
+{
+	bool intel = boot_cpu_data.x86_vendor == X86_VENDOR_INTEL;
+
+	return sysfs_emit(buf, "config:0-7%s\n", intel ? "" : ",32-35");
+}
+
+static struct device_attribute format_attr_event = __ATTR_RO(event);
 PMU_FORMAT_ATTR(umask,	"config:8-15");
 PMU_FORMAT_ATTR(edge,	"config:18");
 PMU_FORMAT_ATTR(inv,	"config:23");

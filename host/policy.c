@@ -13,6 +13,7 @@
  * Software events are the host's, about the vCPU's own thread: how the host
  * scheduled it, which the guest sees as steal time, too.
  */
+#include <pvperf/codes.h>
 #include "policy.h"
 
 /* The values of enum perf_hw_id and enum perf_sw_ids, which are ABI. */
@@ -44,31 +45,13 @@ static int check_cache(const struct pvperf_policy *policy,
 	return (c & 0xff) == CACHE_NODE && !policy->node ? -KVM_EPERM : 0;
 }
 
-/*
- * Intel's off-core, front-end and load-latency events: their driver gives each an MSR
- * that the hyperthreads of a core share, and another user of it has to wait.
- */
-static bool raw_has_msr(__u64 config)
-{
-	switch (config & 0xffff) {
-	case 0x01b7:
-	case 0x01bb:
-	case 0x01c6:
-	case 0x01cd:
-	case 0x012a:
-	case 0x012b:
-		return true;
-	default:
-		return false;
-	}
-}
-
+/* Another user of an MSR that hyperthreads share has to wait. */
 static int check_raw(const struct pvperf_policy *policy,
 		     const struct guest_perf_attr *attr)
 {
 	if (!policy->raw_mask || attr->config & ~policy->raw_mask)
 		return -KVM_EPERM;
-	return policy->extra_msr && raw_has_msr(attr->config) ? -KVM_EPERM : 0;
+	return policy->extra_msr && pvperf_code_has_msr(attr->config) ? -KVM_EPERM : 0;
 }
 
 /* A driver that knows no exclude_host would count what the host does. */

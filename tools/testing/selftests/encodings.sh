@@ -1,0 +1,75 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+# Ways to name an event: by perf's own tables for the CPU, by terms, by a raw code, as a
+# generic or a cache event. Each counts in the guest what it counts on the host. What needs
+# a second register of Intel's is refused with the reason.
+. ./lib.sh
+
+intel() {
+	grep -q GenuineIntel /proc/cpuinfo
+}
+
+names="instructions cycles branches L1-dcache-loads cpu/event=0xc0/ cpu/event=0xc0,cmask=0x1/
+	cpu/event=0xc0,umask=0x0,edge=0x0/ r00c0"
+if intel; then
+	names="$names inst_retired.any cpu_clk_unhalted.thread br_inst_retired.all_branches
+		mem_inst_retired.all_loads cpu/event=0xc4,umask=0x0/ cpu/event=0xd0,umask=0x81/
+		r00c4 r81d0 r013c ref-cycles"
+else
+	names="$names ex_ret_instr ex_ret_brn cpu/event=0xc2/ r00c2 r0076"
+fi
+
+# measure: one line for each name, "NAME COUNT". The user part of loop5m never differs.
+measure() {
+	for event in $names; do
+		case $event in
+		*/) modified=${event}u;;
+		*) modified=$event:u;;
+		esac
+		echo "$event $(count -e "$modified" ./loop5m)"
+	done
+}
+
+if [ "$1" = measure ]; then
+	measure
+	exit
+fi
+
+need_host_command
+need_count
+measure > /tmp/here
+host "cd /t && ./encodings.sh measure" > /tmp/there
+while read -r event here; do
+	there=$(awk -v e="$event" '$1 == e { print $2 }' /tmp/there)
+	# The lab makes branches and misses from instructions, and may be at another remainder.
+	[ -n "$here" ] && [ -n "$there" ] && within "$here" "$there" 0.01
+	tap $? "$event counts what it counts on the host" "guest: ${here:-nothing}, host: ${there:-nothing}"
+done < /tmp/here
+
+intel || tap_end
+
+# refused NAME REASON: perf stat counts nothing, and the guest's log has the reason
+refused() {
+	dmesg -c > /dev/null
+	[ -z "$(count -e "$1" true)" ]
+	tap $? "$1 is refused"
+	dmesg | grep -q "pvperf_guest: .*$2"
+	tap $? "$1: $2" "$(dmesg | tail -n 1)"
+}
+
+# Loading the module again resets the minute in which a reason is logged once.
+rmmod pvperf_guest && insmod /lab/pvperf_guest.ko
+tap $? "the module is loaded again"
+refused r01b7 "register besides the counter"
+refused cpu/config=0x01b7,config1=0x10001/ "config1"
+refused r20003c "select, umask, edge, inv and cmask only"
+
+# Events of the table that set a second register, and one of the top-down method.
+for event in ocr.demand_data_rd.any_response frontend_retired.dsb_miss \
+	topdown-retiring; do
+	[ -z "$(count -e "$event" true)" ]
+	tap $? "$event is refused"
+done
+[ -n "$(count -e cycles:P true)" ]
+tap $? "cycles:P counts without PEBS"
+tap_end
