@@ -14,6 +14,7 @@
 #include "batch.h"
 #include "caps.h"
 #include "hypercall.h"
+#include "idle.h"
 #include "link.h"
 #include "period.h"
 #include "slot.h"
@@ -49,14 +50,17 @@ static void slot_enabled(struct pvperf_cpu *cpu, struct pvperf_slot *slot,
 	pvperf_account_unserved(cpu, slot);
 }
 
-/* One READ of many slots. All were open when the READ was queued. */
+/*
+ * One READ of many slots. All were open and on when the READ was queued, unless an
+ * OPEN or an ENABLE before it has failed.
+ */
 static void slots_read(struct pvperf_cpu *cpu, unsigned long slots,
 		       int result)
 {
-	if (result)
+	if (result && !(slots & ~cpu->set.on))
 		cpu->link.lost = true;
 	else
-		pvperf_account_synced(cpu, slots);
+		pvperf_account_synced(cpu, slots & cpu->set.on);
 }
 
 static void take_result(struct pvperf_cpu *cpu,
@@ -129,48 +133,18 @@ add_op(struct pvperf_cpu *cpu, u32 op, int s, u64 arg)
 	};
 }
 
-/*
- * A host event may run on when its perf_event leaves; the next one takes the
- * difference of two counts. Two READs cost the host far less than a DISABLE and an
- * ENABLE, and a task that has just left is often back soon. It does not run on if it
- * samples, if the host has too few counters for it and all wanted events, or if the
- * host has just shown that it uses some counters itself. The watch stops it after a
- * few seconds.
- */
-static bool may_run_on(struct pvperf_cpu *cpu, const struct pvperf_slot *slot)
-{
-	return slot->on && !slot->close && !cpu->counters.scarce && !slot->key.sampling &&
-	       slot->key.type != KVM_PERF_TYPE_SOFTWARE &&
-	       cpu->counters.used + hweight_long(cpu->set.idling) < pvperf_caps.counters;
-}
-
 void pvperf_batch_leave(struct pvperf_cpu *cpu, struct pvperf_slot *slot)
 {
 	int s = slot - cpu->slot;
 
 	lockdep_assert_irqs_disabled();
-	if (may_run_on(cpu, slot)) {
+	if (pvperf_idle_may(cpu, slot)) {
 		__set_bit(s, &cpu->set.idling);
 		__set_bit(s, &cpu->set.reading);
 	} else {
 		set_bit(s, &cpu->set.dirty);
 	}
 	pvperf_batch_kick(cpu);
-}
-
-/* Wanted events come before idle ones. These are stopped without a READ. */
-static void make_room(struct pvperf_cpu *cpu)
-{
-	int s, excess = cpu->counters.used + hweight_long(cpu->set.idling) - pvperf_caps.counters;
-	unsigned long idling = cpu->set.idling;
-
-	if (cpu->counters.scarce)
-		excess = PVPERF_SLOTS;
-	pvperf_for_each_slot(s, idling) {
-		if (excess-- <= 0)
-			break;
-		set_bit(s, &cpu->set.dirty);
-	}
 }
 
 /* The steps. A slot may need several of them, and gets them in this order. */
@@ -244,23 +218,56 @@ static void enable_slot(struct pvperf_cpu *cpu, int s)
 	add_op(cpu, KVM_PERF_OP_ENABLE, s, pvperf_period_arm(cpu, slot));
 }
 
-/*
- * READs the slots in @reading. Those in @begun were begun by this flush, which may
- * have failed: one READ for each. All others share one READ, if the host can do that.
- */
-static void add_reads(struct pvperf_cpu *cpu, unsigned long reading,
-		      unsigned long begun)
+/* READs the slots in @reading: all by one operation, if the host can do that. */
+static void add_reads(struct pvperf_cpu *cpu, unsigned long reading)
 {
-	unsigned long many;
 	int s;
 
-	if (!(pvperf_caps.features & KVM_PERF_FEATURE_READ_MANY))
-		begun = ~0UL;
-	pvperf_for_each_slot(s, reading & begun & cpu->set.on)
+	reading &= cpu->set.on;
+	if (!reading)
+		return;
+	if (pvperf_caps.features & KVM_PERF_FEATURE_READ_MANY) {
+		add_op(cpu, KVM_PERF_OP_READ, 0, reading);
+		return;
+	}
+	pvperf_for_each_slot(s, reading)
 		add_op(cpu, KVM_PERF_OP_READ, s, 0);
-	many = reading & ~begun & cpu->set.on;
-	if (many)
-		add_op(cpu, KVM_PERF_OP_READ, 0, many);
+}
+
+/*
+ * The wanted events, if one of @dirty has begun while others idle. The host's core then
+ * schedules all events anew, and may take the counter of one that has counted so far.
+ */
+static unsigned long perhaps_starved(const struct pvperf_cpu *cpu, unsigned long dirty)
+{
+	if (likely(!cpu->set.idling) || !(dirty & cpu->set.on) || pvperf_idle_is_shown(cpu))
+		return 0;
+	return cpu->set.on & ~cpu->set.idling;
+}
+
+static void look_before(struct pvperf_cpu *cpu, unsigned long slots)
+{
+	struct pvperf_event *p;
+	int s;
+
+	pvperf_for_each_slot(s, slots) {
+		p = pvperf_event_of(cpu->slot[s].event);
+		p->lost_before = p->lost;
+	}
+	cpu->batch.began = local_clock();
+}
+
+static void look_after(struct pvperf_cpu *cpu, unsigned long slots)
+{
+	int s;
+
+	pvperf_for_each_slot(s, slots & cpu->set.on)
+		if (READ_ONCE(cpu->area->event[s].state) != KVM_PERF_STATE_COUNTING)
+			__set_bit(s, &cpu->batch.starved);
+	if (cpu->batch.starved)
+		return;
+	cpu->batch.began = 0;
+	pvperf_idle_show(cpu);
 }
 
 /* Operations that release something come before those that need something. */
@@ -290,12 +297,18 @@ each_slot(struct pvperf_cpu *cpu, unsigned long slots,
 static void one_round(struct pvperf_cpu *cpu)
 {
 	unsigned long dirty = xchg(&cpu->set.dirty, 0), reading = cpu->set.reading;
+	unsigned long looking;
 
 	cpu->set.reading = 0;
 	each_slot(cpu, dirty, end_slot);
 	each_slot(cpu, dirty, begin_slot);
-	add_reads(cpu, reading, dirty);
+	looking = perhaps_starved(cpu, dirty);
+	if (unlikely(looking))
+		look_before(cpu, looking);
+	add_reads(cpu, reading | looking);
 	send_batch(cpu);
+	if (unlikely(looking))
+		look_after(cpu, looking);
 }
 
 /* Starts an event anew. One that has not run yet begins anew, so it has lost nothing. */
@@ -311,45 +324,61 @@ static void begin_again(struct pvperf_cpu *cpu, int s)
 /*
  * An idle host event must not take the counter of a wanted event. There may be enough
  * counters by number, but counters are not alike: some events fit in few of them, or
- * take two. Only the host knows which, so when an event starves all idle ones stop.
+ * take two; and the host has uses of its own. Only the host knows which events fit, so
+ * when an event starves all idle ones stop.
  */
 static void stop_idling(struct pvperf_cpu *cpu, unsigned long starved)
 {
 	unsigned long idling = cpu->set.idling;
 	int s;
 
-	/* Nothing idles in the next round, so that is the last one. */
 	cpu->set.idling = 0;
 	pvperf_for_each_slot(s, idling)
 		set_bit(s, &cpu->set.dirty);
 	each_slot(cpu, starved, begin_again);
 	/* Events that leave from now on would be in the way again. */
 	cpu->counters.scarce = true;
+	one_round(cpu);
 }
 
-/* Has an event starved, perhaps because of an idle one? Then stops those. Seldom. */
-static noinline bool idling_starves(struct pvperf_cpu *cpu)
+/* Takes the set of starved slots with events that should count. */
+static unsigned long take_starved(struct pvperf_cpu *cpu)
 {
-	unsigned long begun = cpu->batch.starved, starved = 0;
+	unsigned long all = cpu->batch.starved, starved = 0;
 	int s;
 
 	cpu->batch.starved = 0;
-	pvperf_for_each_slot(s, begun)
+	pvperf_for_each_slot(s, all)
 		if (pvperf_event_wanted(&cpu->slot[s]))
 			__set_bit(s, &starved);
+	return starved;
+}
+
+/* Has an event starved, perhaps because of an idle one? Then stops those. Seldom. */
+static noinline void feed_starved(struct pvperf_cpu *cpu)
+{
+	unsigned long starved = take_starved(cpu);
+	u64 began = cpu->batch.began;
+	int s;
+
+	cpu->batch.began = 0;
 	if (!starved || !cpu->set.idling || cpu->link.lost)
-		return false;
+		return;
 	stop_idling(cpu, starved);
-	return true;
+	/* Nothing idles any more: what starves now has to wait. */
+	cpu->batch.starved = 0;
+	if (began)
+		pvperf_for_each_slot(s, starved)
+			pvperf_account_excuse(cpu->slot[s].event, cpu->batch.now - began);
 }
 
 static void reconcile(struct pvperf_cpu *cpu)
 {
 	if (cpu->set.idling)
-		make_room(cpu);
-	do
-		one_round(cpu);
-	while (unlikely(cpu->batch.starved) && idling_starves(cpu));
+		pvperf_idle_make_room(cpu);
+	one_round(cpu);
+	if (unlikely(cpu->batch.starved))
+		feed_starved(cpu);
 }
 
 static void slot_unserved(struct pvperf_cpu *cpu, int s)

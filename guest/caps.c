@@ -23,30 +23,47 @@ static bool has_signature(void)
 
 	cpuid(KVM_PERF_CPUID_BASE, &max, &sig[0], &sig[1], &sig[2]);
 	return !memcmp(sig, KVM_PERF_SIGNATURE, sizeof(sig)) &&
-	       max >= KVM_PERF_CPUID_MAX;
+	       max >= KVM_PERF_CPUID_LIMITS;
 }
 
 static const char *read_features(struct pvperf_caps *caps)
 {
-	u32 version, number, edx;
+	u32 version, number;
 
-	cpuid(KVM_PERF_CPUID_FEATURES, &version, &caps->features, &number, &edx);
+	cpuid(KVM_PERF_CPUID_FEATURES, &version, &caps->features, &number,
+	      &caps->counters.kinds);
 	if (KVM_PERF_ABI_MAJOR(version) != KVM_PERF_ABI_MAJOR(KVM_PERF_ABI_VERSION))
 		return "the host speaks another version of the ABI; install the same version of pvperf on host and guest";
 	if (number != KVM_PERF_OP)
 		return "the host uses another hypercall number; install the same version of pvperf on host and guest";
 	if ((caps->features & PVPERF_CAPS_NEEDED) != PVPERF_CAPS_NEEDED)
 		return "the host lacks a feature that this guest needs; install the same version of pvperf on host and guest";
+	if (!(caps->features & KVM_PERF_FEATURE_COUNTERS))
+		caps->counters.kinds = 0;
 	return NULL;
 }
 
 static const char *read_limits(struct pvperf_caps *caps)
 {
 	cpuid(KVM_PERF_CPUID_LIMITS, &caps->events, &caps->batch,
-	      &caps->counters, &caps->min_period);
+	      &caps->counters.general, &caps->min_period);
 	caps->events = min_t(u32, caps->events, KVM_PERF_EVENTS_MAX);
 	caps->batch = min_t(u32, caps->batch, KVM_PERF_BATCH_MAX);
 	return caps->events && caps->batch ? NULL : "the host allows no events; see max_events of pvperf_host";
+}
+
+static void read_narrow(struct pvperf_caps *caps)
+{
+	struct pvperf_narrow *narrow = &caps->counters.narrow;
+	u32 *codes = narrow->codes;
+
+	*narrow = (struct pvperf_narrow) {};
+	if (!(caps->features & KVM_PERF_FEATURE_NARROW))
+		return;
+	cpuid(KVM_PERF_CPUID_CODES, &codes[0], &codes[1], &codes[2], &codes[3]);
+	cpuid(KVM_PERF_CPUID_CODES + 1, &codes[4], &codes[5], &codes[6], &codes[7]);
+	cpuid(KVM_PERF_CPUID_NARROW, &narrow->counters, &narrow->generic,
+	      &narrow->cache[0], &narrow->cache[1]);
 }
 
 const char *pvperf_caps_discover(void)
@@ -61,6 +78,7 @@ const char *pvperf_caps_discover(void)
 	why = read_features(&caps) ?: read_limits(&caps);
 	if (why)
 		return why;
+	read_narrow(&caps);
 	if (pvperf_call_probe() < 0)
 		return "the host does not serve this VM; guests of guests and VMs with protected state are not served";
 	pvperf_caps = caps;

@@ -3,12 +3,13 @@
 #define _PVPERF_GUEST_CAPS_H
 
 #include <linux/types.h>
+#include "counters.h"
 
 struct pvperf_caps {
 	u32 features;
 	u32 events;	/* that a vCPU may have open */
 	u32 batch;	/* operations in one batch */
-	u32 counters;	/* hardware events that count at the same time; 0: unknown */
+	struct pvperf_counters counters;
 	u32 min_period;
 };
 

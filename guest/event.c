@@ -100,9 +100,11 @@ void pvperf_event_stop(struct perf_event *event, int flags)
  */
 static bool lacks_counter(struct pvperf_cpu *cpu, struct perf_event *event)
 {
-	return pvperf_caps.counters && pvperf_event_of(event)->hardware &&
-	       pvperf_core_rotates(event) &&
-	       cpu->counters.used >= pvperf_caps.counters;
+	const struct pvperf_counters *has = &pvperf_caps.counters;
+	u64 need = pvperf_event_of(event)->key.need;
+
+	return need && has->general && pvperf_core_rotates(event) &&
+	       !pvperf_counters_fit(has, cpu->counters.used + need);
 }
 
 /* If the slot's host event still runs, READ it: this event starts from that count. */
@@ -161,7 +163,7 @@ static void enter_slot(struct pvperf_cpu *cpu, struct perf_event *event,
 	p->last = s;
 	p->slot = slot;
 	WRITE_ONCE(slot->event, event);
-	cpu->counters.used += p->hardware;
+	cpu->counters.used += p->key.need;
 	cpu->txn.slots |= BIT(s);
 	cpu->txn.pinned |= event->group_leader->attr.pinned;
 }
@@ -236,6 +238,6 @@ void pvperf_event_del(struct perf_event *event, int flags)
 	WRITE_ONCE(slot->leaving, event);
 	WRITE_ONCE(slot->event, NULL);
 	__set_bit(slot - cpu->slot, &cpu->set.leaving);
-	cpu->counters.used -= p->hardware;
+	cpu->counters.used -= p->key.need;
 	pvperf_batch_leave(cpu, slot);
 }

@@ -17,6 +17,7 @@
 #include "../compat/perf.h"
 #include "batch.h"
 #include "caps.h"
+#include "counters.h"
 #include "event.h"
 #include "period.h"
 #include "pmu.h"
@@ -185,24 +186,26 @@ static int key_of(const struct perf_event *event, struct pvperf_key *key)
 
 /* --------------------------------------------------------- opening an event */
 
-static bool is_our_hardware(const struct perf_event *event)
+static u64 need_of(const struct perf_event *event)
 {
-	return pvperf_event_is(event) && pvperf_event_of(event)->hardware;
+	return pvperf_event_is(event) && pvperf_event_of(event)->hardware ?
+	       pvperf_event_of(event)->key.need : 0;
 }
 
-/* A group with more events than the host has counters would wait for ever. */
+/* A group that needs more than the host's counters would wait for ever. */
 static int check_group(struct perf_event *event)
 {
 	struct perf_event *leader = event->group_leader, *sibling;
-	int n = 1;
+	u64 need = need_of(event);
 
 	if (leader == event || !pvperf_core_rotates(event) ||
-	    !pvperf_caps.counters)
+	    !pvperf_caps.counters.general)
 		return 0;
-	n += is_our_hardware(leader);
+	need += need_of(leader);
 	for_each_sibling_event(sibling, leader)
-		n += is_our_hardware(sibling);
-	return n <= pvperf_caps.counters ? 0 : pvperf_refuse_group(n);
+		need += need_of(sibling);
+	return pvperf_counters_fit(&pvperf_caps.counters, need) ?
+	       0 : pvperf_refuse_group(need);
 }
 
 static int check_period(struct perf_event *event, u64 period)
@@ -291,6 +294,7 @@ static int init_event(struct perf_event *event)
 	err = key_of(event, &key) ?: check_event(event);
 	if (err)
 		return err;
+	key.need = pvperf_counters_need(&pvperf_caps.counters, key.type, key.config);
 	p = kzalloc(sizeof(*p), GFP_KERNEL);
 	if (!p)
 		return -ENOMEM;

@@ -40,10 +40,17 @@ int pvperf_refuse_period(u64 period)
 		      period, pvperf_caps.min_period, pvperf_caps.min_period);
 }
 
-int pvperf_refuse_group(int n)
+int pvperf_refuse_group(u64 need)
 {
-	return refuse(-EINVAL, "a group of %d hardware events: the host has %u counters; make the group smaller, or weak ({...}:W)",
-		      n, pvperf_caps.counters);
+	const struct pvperf_counters *has = &pvperf_caps.counters;
+	u32 narrow = pvperf_counters_narrow(need);
+
+	if (narrow > has->narrow.counters)
+		return refuse(-EINVAL, "a group with %u events that fit in only %u of the host's %u counters; make the group smaller, or weak ({...}:W)",
+			      narrow, has->narrow.counters, has->general);
+	return refuse(-EINVAL, "a group that needs %u counters: the host has %u%s; make the group smaller, or weak ({...}:W)",
+		      pvperf_counters_sum(need), has->general,
+		      pvperf_counters_fixed(has) ? " and fixed ones for some events" : "");
 }
 
 int pvperf_refuse_config1(u64 config)

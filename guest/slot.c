@@ -61,6 +61,7 @@ void pvperf_slot_claim(struct pvperf_cpu *cpu, int s, const struct pvperf_key *k
 	if (slot->open && !pvperf_key_equal(&slot->key, key))
 		slot->close = true;
 	slot->key = *key;
+	__assign_bit(s, &cpu->set.odd, pvperf_counters_odd(key->need));
 	if (!slot->on || slot->close)
 		set_bit(s, &cpu->set.dirty);
 }

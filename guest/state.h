@@ -33,6 +33,7 @@ struct pvperf_key {
 	u32 type;
 	u32 flags;
 	u64 config;
+	u64 need;	/* of the host's counters, see counters.h; follows from the above */
 	bool sampling;
 };
 
@@ -88,6 +89,7 @@ struct pvperf_event {
 	u64 enabled;		/* the page's times then */
 	u64 running;
 	u64 lost;		/* time lost up to .clock, since the event was added */
+	u64 lost_before;	/* .lost when the flush began that looks for starved events */
 	u64 taken;		/* the part of .lost that total_time_running no longer has */
 	u64 shown;		/* running time since .added that readers may have seen */
 	enum pvperf_served served;	/* how the time since .clock is booked */
@@ -143,11 +145,14 @@ struct pvperf_cpu {
 		unsigned long on;	/* have .on */
 		unsigned long idling;	/* are on without an event ... */
 		unsigned long stale;	/* ... and were so at the last tick of the watch */
+		unsigned long odd;	/* have a key that not just any counter takes */
 	} set;
 
 	struct {			/* the host's counters for hardware events */
-		int used;		/* event.c: hardware events in slots */
+		u64 used;		/* event.c: what the hardware events in slots need */
 		bool scarce;		/* batch.c, account.c: too few since the last tick */
+		u32 shown;		/* idle.c: that many were seen to count together ... */
+		unsigned long shown_until;	/* ... and will until then; jiffies */
 	} counters;
 
 	struct {			/* read.c */
@@ -160,7 +165,8 @@ struct pvperf_cpu {
 		bool busy;		/* a flush runs */
 		u32 queued;		/* operations in the page's batch */
 		u64 now;		/* when the last batch was done; local_clock() */
-		unsigned long starved;	/* account.c: slots begun in this round, no counter */
+		u64 began;		/* before the batch that has starved events; else 0 */
+		unsigned long starved;	/* account.c: slots that should count and do not */
 		struct irq_work work;	/* a flush on behalf of an NMI */
 	} batch;
 

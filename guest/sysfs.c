@@ -122,13 +122,34 @@ static ssize_t max_precise_show(struct device *dev, struct device_attribute *att
 }
 static DEVICE_ATTR_RO(max_precise);
 
-/* How many hardware events can count at once; 0: unknown. */
+/* How many general counters there are; 0: unknown. */
 static ssize_t counters_show(struct device *dev, struct device_attribute *attr,
 			     char *buf)
 {
-	return sysfs_emit(buf, "%u\n", pvperf_caps.counters);
+	return sysfs_emit(buf, "%u\n", pvperf_caps.counters.general);
 }
 static DEVICE_ATTR_RO(counters);
+
+/* Which events have a counter of their own besides. */
+static ssize_t fixed_counters_show(struct device *dev, struct device_attribute *attr,
+				   char *buf)
+{
+	u32 fixed = pvperf_counters_fixed(&pvperf_caps.counters);
+
+	return sysfs_emit(buf, "%s%s%s\n",
+			  fixed & KVM_PERF_COUNTERS_INSTRUCTIONS ? "instructions " : "",
+			  fixed & KVM_PERF_COUNTERS_CYCLES ? "cycles " : "",
+			  fixed & KVM_PERF_COUNTERS_REF_CYCLES ? "ref-cycles" : "");
+}
+static DEVICE_ATTR_RO(fixed_counters);
+
+/* How many counters take the narrow events, too; 0: no event is narrow. */
+static ssize_t narrow_counters_show(struct device *dev, struct device_attribute *attr,
+				    char *buf)
+{
+	return sysfs_emit(buf, "%u\n", pvperf_caps.counters.narrow.counters);
+}
+static DEVICE_ATTR_RO(narrow_counters);
 
 static ssize_t min_period_show(struct device *dev, struct device_attribute *attr,
 			       char *buf)
@@ -140,6 +161,8 @@ static DEVICE_ATTR_RO(min_period);
 static struct attribute *caps_attrs[] = {
 	&dev_attr_max_precise.attr,
 	&dev_attr_counters.attr,
+	&dev_attr_fixed_counters.attr,
+	&dev_attr_narrow_counters.attr,
 	&dev_attr_min_period.attr,
 	NULL,
 };

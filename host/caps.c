@@ -12,6 +12,7 @@
 #include <asm/cpufeature.h>
 #include "../compat/cpuid.h"
 #include "caps.h"
+#include "narrow.h"
 
 struct pvperf_policy pvperf_policy = {
 	.access = PVPERF_ACCESS_LOCAL,
@@ -39,7 +40,8 @@ module_param_named(min_period, pvperf_policy.min_period, uint, 0444);
 MODULE_PARM_DESC(min_period, "shortest sampling period, at least 100 (default 1000)");
 
 static siphash_key_t epoch_key;
-static u32 counters;
+static u32 counters;		/* general-purpose ones; 0: not known */
+static u32 counter_kinds;	/* KVM_PERF_COUNTERS_* */
 
 u64 pvperf_caps_epoch(u64 vm)
 {
@@ -59,6 +61,37 @@ static u32 caps_counters(void)
 	case X86_VENDOR_INTEL:
 		return boot_cpu_data.cpuid_level >= 0xa ?
 		       cpuid_eax(0xa) >> 8 & 0xff : 0;
+	default:
+		return 0;
+	}
+}
+
+/* Intel's fixed counters: CPUID 0xA has their number, and from version 5 on a mask. */
+static u32 caps_fixed(void)
+{
+	u32 eax, ebx, ecx, edx, fixed;
+
+	if (boot_cpu_data.cpuid_level < 0xa)
+		return 0;
+	cpuid(0xa, &eax, &ebx, &ecx, &edx);
+	if ((eax & 0xff) < 2)
+		return 0;
+	fixed = GENMASK(edx & 0x1f, 0) >> 1;
+	if ((eax & 0xff) >= 5)
+		fixed |= ecx;
+	return fixed & (KVM_PERF_COUNTERS_INSTRUCTIONS | KVM_PERF_COUNTERS_CYCLES |
+			KVM_PERF_COUNTERS_REF_CYCLES);
+}
+
+/* What is not alike among the counters. */
+static u32 caps_kinds(void)
+{
+	switch (boot_cpu_data.x86_vendor) {
+	case X86_VENDOR_AMD:
+	case X86_VENDOR_HYGON:
+		return boot_cpu_data.x86 >= 0x17 ? KVM_PERF_COUNTERS_PAIR : 0;
+	case X86_VENDOR_INTEL:
+		return caps_fixed();
 	default:
 		return 0;
 	}
@@ -84,7 +117,11 @@ static void caps_counting(bool hardware)
 		pvperf_policy.raw_mask = raw ? PVPERF_RAW_MASK_INTEL : 0;
 		break;
 	}
-	counters = pvperf_policy.hardware ? caps_counters() : 0;
+	if (!pvperf_policy.hardware)
+		return;
+	counters = caps_counters();
+	counter_kinds = caps_kinds();
+	pvperf_narrow_init();
 }
 
 static int caps_check(const char *name, u32 value, u32 min, u32 max)
@@ -129,7 +166,7 @@ void pvperf_caps_cpuid(u32 leaf, u32 *eax, u32 *ebx, u32 *ecx, u32 *edx)
 		*eax = KVM_PERF_ABI_VERSION;
 		*ebx = pvperf_policy_features(&pvperf_policy);
 		*ecx = KVM_PERF_OP;
-		*edx = 0;
+		*edx = counter_kinds;
 		break;
 	case KVM_PERF_CPUID_LIMITS:
 		*eax = pvperf_policy.max_events;
@@ -137,5 +174,7 @@ void pvperf_caps_cpuid(u32 leaf, u32 *eax, u32 *ebx, u32 *ecx, u32 *edx)
 		*ecx = counters;
 		*edx = pvperf_policy.min_period;
 		break;
+	default:
+		pvperf_narrow_cpuid(leaf, eax, ebx, ecx, edx);
 	}
 }

@@ -28,7 +28,7 @@ static bool guest_host_side(void)
 {
 	struct cpuid base = cpuid(KVM_PERF_CPUID_BASE);
 
-	return cpuid_is_kvm() && base.eax >= KVM_PERF_CPUID_MAX &&
+	return cpuid_is_kvm() && base.eax >= KVM_PERF_CPUID_LIMITS &&
 	       cpuid_signed(&base, KVM_PERF_SIGNATURE);
 }
 
@@ -122,6 +122,8 @@ static void guest_feature_names(uint32_t features, char *names, size_t size)
 		{ KVM_PERF_FEATURE_RAW, "raw" },
 		{ KVM_PERF_FEATURE_HOST_SW, "host-software" },
 		{ KVM_PERF_FEATURE_READ_MANY, "read-many" },
+		{ KVM_PERF_FEATURE_COUNTERS, "counters" },
+		{ KVM_PERF_FEATURE_NARROW, "narrow" },
 	};
 	size_t used = 0;
 	int i;
@@ -183,6 +185,16 @@ static void guest_samples(const struct side *side, struct finding *f)
 	}
 }
 
+/* Intel's counters for instructions, cycles, reference cycles. */
+static uint32_t guest_fixed(void)
+{
+	struct cpuid leaf = cpuid(KVM_PERF_CPUID_FEATURES);
+
+	return leaf.ebx & KVM_PERF_FEATURE_COUNTERS ?
+	       leaf.edx & (KVM_PERF_COUNTERS_INSTRUCTIONS | KVM_PERF_COUNTERS_CYCLES |
+			   KVM_PERF_COUNTERS_REF_CYCLES) : 0;
+}
+
 static void guest_groups(const struct side *side, struct finding *f)
 {
 	uint32_t counters = cpuid(KVM_PERF_CPUID_LIMITS).ecx;
@@ -192,8 +204,8 @@ static void guest_groups(const struct side *side, struct finding *f)
 	else if (!counters)
 		finding_ok(f, "of any size, as the host does not report its number of counters; a large group may never count");
 	else
-		finding_ok(f, "up to %u hardware events in a group; larger groups must be weak ({...}:W)",
-			   counters);
+		finding_ok(f, "up to %u hardware events in a group%s; larger groups must be weak ({...}:W)",
+			   counters, guest_fixed() ? ", not counting one each that a fixed counter takes" : "");
 }
 
 static void guest_raw(const struct side *side, struct finding *f)

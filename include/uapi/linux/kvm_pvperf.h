@@ -29,12 +29,23 @@
  *   BASE + 1   EAX  ABI version, KVM_PERF_ABI_VERSION
  *              EBX  features, KVM_PERF_FEATURE_*
  *              ECX  the hypercall number, KVM_PERF_OP
- *              EDX  0
+ *              EDX  with KVM_PERF_FEATURE_COUNTERS: KVM_PERF_COUNTERS_*; else 0
  *   BASE + 2   EAX  events that one vCPU may have open
  *              EBX  entries that one batch may have
- *              ECX  hardware events that can count at the same time; 0: not
- *                   known
+ *              ECX  general-purpose counters: events that can count at the same
+ *                   time; 0: not known
  *              EDX  the shortest sampling period that the host accepts
+ *
+ * and with KVM_PERF_FEATURE_NARROW, which events are narrow: they fit only in the
+ * first few general-purpose counters.
+ *
+ *   BASE + 3   EAX, EBX, ECX, EDX: bit n: events of the code n
+ *   BASE + 4   the same for the codes from 128 on
+ *   BASE + 5   EAX  how many counters narrow events fit in; 0: none is narrow
+ *              EBX  bit n: the event n of KVM_PERF_TYPE_HARDWARE
+ *              ECX  bit (cache * 3 + operation) * 2 + result: that event of
+ *                   KVM_PERF_TYPE_HW_CACHE
+ *              EDX  the same from bit 32 on
  *
  * The leaves may appear and disappear while the guest runs: when the host loads
  * or unloads its module, and with live migration. So a guest confirms the answer
@@ -154,13 +165,15 @@
 
 /* ------------------------------------------------------------ discovery */
 
-#define KVM_PERF_ABI_VERSION		0x00010001
+#define KVM_PERF_ABI_VERSION		0x00010003
 #define KVM_PERF_ABI_MAJOR(v)		((v) >> 16)
 
 #define KVM_PERF_CPUID_BASE		0x4000ff00
 #define KVM_PERF_CPUID_FEATURES		0x4000ff01
 #define KVM_PERF_CPUID_LIMITS		0x4000ff02
-#define KVM_PERF_CPUID_MAX		0x4000ff02
+#define KVM_PERF_CPUID_CODES		0x4000ff03	/* and the next one */
+#define KVM_PERF_CPUID_NARROW		0x4000ff05
+#define KVM_PERF_CPUID_MAX		0x4000ff05
 #define KVM_PERF_SIGNATURE		"PvPerfPvPerf"
 
 #define KVM_PERF_FEATURE_PAGE		(1 << 0)	/* ATTACH, DETACH */
@@ -170,6 +183,18 @@
 #define KVM_PERF_FEATURE_RAW		(1 << 4)	/* KVM_PERF_TYPE_RAW */
 #define KVM_PERF_FEATURE_HOST_SW	(1 << 5)	/* KVM_PERF_TYPE_SOFTWARE */
 #define KVM_PERF_FEATURE_READ_MANY	(1 << 6)	/* READ of many in a batch */
+#define KVM_PERF_FEATURE_COUNTERS	(1 << 7)	/* kinds of counters */
+#define KVM_PERF_FEATURE_NARROW		(1 << 8)	/* narrow events */
+
+/*
+ * Intel: a fixed counter for each of these, besides the general-purpose ones. Reference
+ * cycles fit in no other. Filters (invert, edge, counter mask) do not fit in it.
+ */
+#define KVM_PERF_COUNTERS_INSTRUCTIONS	(1 << 0)
+#define KVM_PERF_COUNTERS_CYCLES	(1 << 1)
+#define KVM_PERF_COUNTERS_REF_CYCLES	(1 << 2)
+/* AMD: a raw event of select 003h takes two counters. */
+#define KVM_PERF_COUNTERS_PAIR		(1 << 8)
 
 /* ---------------------------------------------------------------- calls */
 

@@ -35,19 +35,22 @@ FIXTURE_TEARDOWN(flow)
 TEST_F(flow, leaves)
 {
 	const uint32_t must = KVM_PERF_FEATURE_PAGE | KVM_PERF_FEATURE_BATCH |
-			      KVM_PERF_FEATURE_TIMES | KVM_PERF_FEATURE_SAMPLING;
+			      KVM_PERF_FEATURE_TIMES | KVM_PERF_FEATURE_SAMPLING |
+			      KVM_PERF_FEATURE_COUNTERS | KVM_PERF_FEATURE_NARROW;
+	const uint32_t kinds = KVM_PERF_COUNTERS_INSTRUCTIONS | KVM_PERF_COUNTERS_CYCLES |
+			       KVM_PERF_COUNTERS_REF_CYCLES | KVM_PERF_COUNTERS_PAIR;
 	uint32_t r[4];
 
 	ASSERT_EQ(0, tiny_cpuid(self->v, KVM_PERF_CPUID_BASE, r));
 	EXPECT_EQ(0, memcmp(&r[1], KVM_PERF_SIGNATURE, 12));
-	EXPECT_LE(KVM_PERF_CPUID_LIMITS, r[0]);
+	EXPECT_EQ(KVM_PERF_CPUID_MAX, r[0]);
 
 	ASSERT_EQ(0, tiny_cpuid(self->v, KVM_PERF_CPUID_FEATURES, r));
 	EXPECT_EQ(KVM_PERF_ABI_MAJOR(KVM_PERF_ABI_VERSION),
 		  KVM_PERF_ABI_MAJOR(r[0]));
 	EXPECT_EQ(must, r[1] & must);
 	EXPECT_EQ(KVM_PERF_OP, r[2]);
-	EXPECT_EQ(0, r[3]);
+	EXPECT_EQ(0, r[3] & ~kinds);
 
 	ASSERT_EQ(0, tiny_cpuid(self->v, KVM_PERF_CPUID_LIMITS, r));
 	EXPECT_LT(0, r[0]);
@@ -55,6 +58,22 @@ TEST_F(flow, leaves)
 	EXPECT_LT(0, r[1]);
 	EXPECT_GE(KVM_PERF_BATCH_MAX, r[1]);
 	EXPECT_LT(0, r[3]);
+}
+
+/* Narrow events fit in fewer counters than there are, and are told only if there are any. */
+TEST_F(flow, narrow_leaves)
+{
+	uint32_t limits[4], narrow[4], codes[8], any = 0, i;
+
+	ASSERT_EQ(0, tiny_cpuid(self->v, KVM_PERF_CPUID_LIMITS, limits));
+	ASSERT_EQ(0, tiny_cpuid(self->v, KVM_PERF_CPUID_NARROW, narrow));
+	ASSERT_EQ(0, tiny_cpuid(self->v, KVM_PERF_CPUID_CODES, codes));
+	ASSERT_EQ(0, tiny_cpuid(self->v, KVM_PERF_CPUID_CODES + 1, codes + 4));
+	for (i = 0; i < ARRAY_SIZE(codes); i++)
+		any |= codes[i];
+	EXPECT_EQ(!narrow[0], !any);
+	EXPECT_TRUE(!narrow[0] || narrow[0] < limits[2]);
+	EXPECT_TRUE(narrow[0] || !(narrow[1] | narrow[2] | narrow[3]));
 }
 
 /* A kernel that scans for signatures finds ours once, and KVM's where it always was. */

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The arithmetic of counters.h. The invariant: what fits here, the host's driver can
+ * schedule, unless it knows of an event that it is bound to fewer counters than the
+ * narrow ones are.
+ */
+#include "counters.h"
+
+#define NEED_GENERAL		0x0000000001ULL
+#define NEED_PAIR		0x0000000002ULL
+#define NEED_INSTRUCTIONS	0x0000000100ULL
+#define NEED_CYCLES		0x0000010000ULL
+#define NEED_REF_CYCLES		0x0001000000ULL
+#define NEED_NARROW		0x0100000000ULL
+
+/* An event of the kind that a flag of KVM_PERF_COUNTERS_* is about. */
+struct kind {
+	__u32 flag;
+	__u32 generic;		/* KVM_PERF_TYPE_HARDWARE: its number */
+	__u64 raw;		/* KVM_PERF_TYPE_RAW: its code ... */
+	__u64 mask;		/* ... in these bits */
+	__u64 need;
+};
+
+#define NOT_GENERIC	~0u
+#define INTEL_CODE	0xff84ffffULL	/* a filter or an edge needs a general counter */
+#define AMD_SELECT	0xf000000ffULL
+
+static const struct kind kinds[] = {
+	{ KVM_PERF_COUNTERS_INSTRUCTIONS, 1, 0x00c0, INTEL_CODE, NEED_INSTRUCTIONS },
+	{ KVM_PERF_COUNTERS_CYCLES, 0, 0x003c, INTEL_CODE, NEED_CYCLES },
+	{ KVM_PERF_COUNTERS_REF_CYCLES, 9, 0x0300, INTEL_CODE, NEED_REF_CYCLES },
+	{ KVM_PERF_COUNTERS_PAIR, NOT_GENERIC, 0x0003, AMD_SELECT, NEED_PAIR },
+};
+
+static int is_kind(const struct kind *kind, __u32 type, __u64 config)
+{
+	switch (type) {
+	case KVM_PERF_TYPE_HARDWARE:
+		return config == kind->generic;
+	case KVM_PERF_TYPE_RAW:
+		return (config & kind->mask) == kind->raw;
+	default:
+		return 0;
+	}
+}
+
+static int has_bit(const __u32 *bits, __u32 n)
+{
+	return bits[n / 32] >> n % 32 & 1;
+}
+
+static int is_narrow(const struct pvperf_narrow *narrow, __u32 type, __u64 config)
+{
+	switch (type) {
+	case KVM_PERF_TYPE_HARDWARE:
+		return config < 32 && has_bit(&narrow->generic, config);
+	case KVM_PERF_TYPE_HW_CACHE:	/* of 3 operations, with 2 results each */
+		config = ((config & 0xff) * 3 + (config >> 8 & 0xff)) * 2 + (config >> 16);
+		return config < 64 && has_bit(narrow->cache, config);
+	default:
+		return has_bit(narrow->codes, config & 0xff);
+	}
+}
+
+__u64 pvperf_counters_need(const struct pvperf_counters *has, __u32 type, __u64 config)
+{
+	unsigned int i;
+
+	if (type == KVM_PERF_TYPE_SOFTWARE)
+		return 0;
+	for (i = 0; i < sizeof(kinds) / sizeof(*kinds); i++)
+		if ((has->kinds & kinds[i].flag) && is_kind(&kinds[i], type, config))
+			return kinds[i].need;
+	return has->narrow.counters && is_narrow(&has->narrow, type, config) ?
+	       NEED_NARROW : NEED_GENERAL;
+}
+
+/* What the one fixed counter for it, if there is one, leaves of the events of a byte. */
+static __u32 rest(const struct pvperf_counters *has, __u32 n, __u32 flag)
+{
+	return n && (has->kinds & flag) ? n - 1 : n;
+}
+
+int pvperf_counters_fit_kinds(const struct pvperf_counters *has, __u64 need)
+{
+	__u32 narrow = pvperf_counters_narrow(need);
+	__u32 general = (need & 0xff) + narrow +
+			rest(has, need >> 8 & 0xff, KVM_PERF_COUNTERS_INSTRUCTIONS) +
+			rest(has, need >> 16 & 0xff, KVM_PERF_COUNTERS_CYCLES);
+
+	/* No general counter takes ref-cycles. */
+	return general <= has->general && (!narrow || narrow <= has->narrow.counters) &&
+	       !rest(has, need >> 24 & 0xff, KVM_PERF_COUNTERS_REF_CYCLES);
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef _PVPERF_GUEST_IDLE_H
+#define _PVPERF_GUEST_IDLE_H
+
+/*
+ * An idle host event: one that runs on when its perf_event leaves. The next perf_event
+ * takes the difference of two counts. Two READs cost the host far less than a DISABLE
+ * and an ENABLE, and a task that has just left is often back soon.
+ */
+
+#include "caps.h"
+#include "state.h"
+
+/* All with IRQs off, on @cpu. */
+
+/* Do all wanted and all idle events fit, and one that needs @more? */
+bool pvperf_idle_fits(const struct pvperf_cpu *cpu, u64 more);
+
+/*
+ * May the host event of @slot run on? Not if it samples, if the host has too few counters
+ * for it and all wanted events, or if the host has just shown that it uses some counters
+ * itself. The watch stops it after a few seconds.
+ */
+static inline bool pvperf_idle_may(const struct pvperf_cpu *cpu,
+				   const struct pvperf_slot *slot)
+{
+	if (!slot->on || slot->close || cpu->counters.scarce || slot->key.sampling ||
+	    slot->key.type == KVM_PERF_TYPE_SOFTWARE)
+		return false;
+	/* Nearly always they fit by number, and then it does not matter what kinds they are. */
+	return (!cpu->set.odd && hweight_long(cpu->set.on) <= pvperf_caps.counters.general) ||
+	       pvperf_idle_fits(cpu, slot->key.need);
+}
+
+/* Wanted events come before idle ones: makes those dirty that do not fit. */
+void pvperf_idle_make_room(struct pvperf_cpu *cpu);
+
+/* All wanted and idle events were seen to count at the same time. */
+void pvperf_idle_show(struct pvperf_cpu *cpu);
+
+/* Were as many events seen to count at the same time not long ago? */
+bool pvperf_idle_is_shown(const struct pvperf_cpu *cpu);
+
+#endif /* _PVPERF_GUEST_IDLE_H */

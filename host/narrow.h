@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef _PVPERF_HOST_NARROW_H
+#define _PVPERF_HOST_NARROW_H
+
+/*
+ * Events that fit in some of the general counters only. Knows the CPU's model, and asks
+ * perf for the code of each event that it has a name for.
+ */
+
+#include <linux/types.h>
+
+/**
+ * pvperf_narrow_init() - find out which events are narrow
+ *
+ * Takes that no event is narrow if the CPU's model is not known.
+ */
+void pvperf_narrow_init(void);
+
+/**
+ * pvperf_narrow_cpuid() - answer CPUID
+ * @leaf: KVM_PERF_CPUID_CODES or one of the two that follow
+ * @eax: the answer
+ * @ebx: the answer
+ * @ecx: the answer
+ * @edx: the answer
+ */
+void pvperf_narrow_cpuid(u32 leaf, u32 *eax, u32 *ebx, u32 *ecx, u32 *edx);
+
+#endif /* _PVPERF_HOST_NARROW_H */
