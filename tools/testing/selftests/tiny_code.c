@@ -74,6 +74,8 @@ TIMED("vmmcall", "vmmcall")
 TIMED("cpuid", "cpuid")
 TIMED("out", "out %al, $0x11")
 TIMED("nop", "nop")
+TIMED("rdmsr", "rdmsr")
+TIMED("load", "mov (%rsi), %rax")
 /* PAUSE: without it Bochs takes no interrupt, as each RDTSC updates its clock. */
 "tiny_code_clock:\n"
 "	mov %gs:48, %r8\n"
@@ -136,7 +138,8 @@ extern const char tiny_code_begin[], tiny_code_end[], tiny_code_vmcall[],
 	tiny_code_user_vmmcall[], tiny_code_user_spin[], tiny_code_leave_user[],
 	tiny_code_nmi[], tiny_code_nmi_timed[], tiny_code_timed_vmcall[],
 	tiny_code_timed_vmmcall[], tiny_code_timed_cpuid[], tiny_code_timed_out[],
-	tiny_code_timed_nop[], tiny_code_clock[];
+	tiny_code_timed_nop[], tiny_code_timed_rdmsr[], tiny_code_timed_load[],
+	tiny_code_clock[];
 
 _Static_assert(offsetof(struct tiny_cpu, nmis) == 0, "tiny_code_nmi");
 _Static_assert(offsetof(struct tiny_cpu, take) == 8, "tiny_code_nmi");
@@ -250,6 +253,12 @@ void tiny_regs_prepare(struct tiny_vcpu *v, enum tiny_code code,
 		break;
 	case TINY_CODE_TIMED_NOP:
 		label = tiny_code_timed_nop;
+		break;
+	case TINY_CODE_TIMED_RDMSR:
+		label = tiny_code_timed_rdmsr;
+		break;
+	case TINY_CODE_TIMED_LOAD:
+		label = tiny_code_timed_load;
 		break;
 	case TINY_CODE_CLOCK:
 		label = tiny_code_clock;

@@ -66,6 +66,8 @@ enum tiny_code {
 	TINY_CODE_TIMED_CPUID,
 	TINY_CODE_TIMED_OUT,	/* to TINY_PORT, and so to this program */
 	TINY_CODE_TIMED_NOP,	/* what timing itself takes */
+	TINY_CODE_TIMED_RDMSR,	/* of the MSR in rcx */
+	TINY_CODE_TIMED_LOAD,	/* from the address in rsi */
 	/*
 	 * Reads the TSC all the time, until the log is full. The timed NMI handler logs
 	 * how long ago the last reading was, in 32 bits.
@@ -74,6 +76,9 @@ enum tiny_code {
 };
 
 #define TINY_PORT	0x11
+
+/* Instructions in one turn of TINY_CODE_TIMED_*, with the one that is timed. */
+#define TINY_TIMED_INSNS	18
 
 /* Instructions in one turn of TINY_CODE_SPIN. */
 #define TINY_SPIN_INSNS	2
