@@ -13,7 +13,7 @@ help:
 	@echo 'make check-all  run make check with all tests on each kernel, also with 6.12 as its host and its guest'
 	@echo 'make checks     check the source (tools/testing/checks)'
 	@echo 'make unit       run the unit tests (tools/testing/unit)'
-	@echo 'make selftests  run the selftests in the lab: all on 6.12, some on each other kernel'
+	@echo 'make selftests  run the selftests in the lab: all on 6.12, some on each other kernel and on Intel'
 	@echo 'make packaging  test pvperf, DKMS and the Debian packages in each suite (tools/testing/packaging)'
 	@echo 'make bench      measure in instructions what counting and a KVM vPMU cost; writes Documentation/performance.md'
 	@echo 'make accuracy   compare counts in a guest with the host and with a KVM vPMU; writes Documentation/accuracy.md'

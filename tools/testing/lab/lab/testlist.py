@@ -18,8 +18,8 @@ def read(path):
                 continue
             field = line.split(None, 5)
             if (len(field) < 6 or field[1] not in ('guest', 'host', 'guest-bare')
-                    or not re.fullmatch(r'(icount|plain)(\+(v2|intel|each|long|silicon))*', field[2]) or not re.fullmatch(r'\d+,\d+', field[3])):
-                die(f'{path}:{n}: want NAME guest|host|guest-bare icount|plain[+v2][+intel][+each][+long][+silicon] N,M TIMEOUT COMMAND', who='selftest')
+                    or not re.fullmatch(r'(icount|plain)(\+(v2|intel|both|each|long|silicon))*', field[2]) or not re.fullmatch(r'\d+,\d+', field[3])):
+                die(f'{path}:{n}: want NAME guest|host|guest-bare icount|plain[+v2][+intel][+both][+each][+long][+silicon] N,M TIMEOUT COMMAND', who='selftest')
             mode, *flags = field[2].split('+')
             mode += '+v2' if 'v2' in flags else ''
             tests.append(Test(*field[:2], mode, field[3], int(field[4]), field[5], flags))
