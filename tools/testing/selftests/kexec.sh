@@ -3,6 +3,8 @@
 # In the host: a guest boots another kernel, by kexec and after a crash, while perf counts
 # in it. The host can't tell this from normal operation, so the guest has to call RESET.
 # The next kernel finds no events of the first one.
+#
+# kexec.sh [kexec|crash]: one of the two; both take long.
 . ./lib.sh
 
 need_guest_command
@@ -82,18 +84,26 @@ judge() {
 	tap $? "$name: no kernel complains" "$(complaints | head -n 1)"
 }
 
-run '' 'case $LAB_BOOT in
-1)	again -l --reuse-cmdline; load; kexec -e; sleep 1000;;
-*)	counts;;
-esac'
-judge kexec
+by_kexec() {
+	# shellcheck disable=SC2016 # for the guest's shell
+	run '' 'case $LAB_BOOT in
+	1)	again -l --reuse-cmdline; load; kexec -e; sleep 1000;;
+	*)	counts;;
+	esac'
+	judge kexec
+}
 
-run crashkernel=320M 'case $LAB_BOOT in
-1)	again -p --reuse-cmdline --append="nr_cpus=1 reset_devices"; load
-	echo c > /proc/sysrq-trigger; sleep 1000;;
-*)	counts;;
-esac'
-judge crash
-grep -q 'sysrq triggered crash' /tmp/log
-tap $? "crash: the kernel crashed"
+by_crash() {
+	# shellcheck disable=SC2016 # for the guest's shell
+	run crashkernel=320M 'case $LAB_BOOT in
+	1)	again -p --reuse-cmdline --append="nr_cpus=1 reset_devices"; load
+		echo c > /proc/sysrq-trigger; sleep 1000;;
+	*)	counts;;
+	esac'
+	judge crash
+	grep -q 'sysrq triggered crash' /tmp/log
+	tap $? "crash: the kernel crashed"
+}
+
+for way in ${1:-kexec crash}; do by_"$way"; done
 tap_end
