@@ -200,7 +200,7 @@ static void calls(struct tiny_vcpu *v)
 	batches(v, &clock_attr, "");
 	singles(v, &clock_attr, "");
 	open_close(v, &clock_attr, ".sw");
-	/* only the lab's QEMU has marks, and only it has a PMU */
+	/* only the lab's emulators have marks, and they have a PMU */
 	if (!hardware(v))
 		return;
 	batch_parts(v);
