@@ -55,7 +55,7 @@ static const char *read_limits(struct pvperf_caps *caps)
 static void read_narrow(struct pvperf_caps *caps)
 {
 	struct pvperf_narrow *narrow = &caps->counters.narrow;
-	u32 *codes = narrow->codes;
+	u32 *codes = narrow->codes, *except = narrow->exceptions;
 
 	*narrow = (struct pvperf_narrow) {};
 	if (!(caps->features & KVM_PERF_FEATURE_NARROW))
@@ -64,6 +64,8 @@ static void read_narrow(struct pvperf_caps *caps)
 	cpuid(KVM_PERF_CPUID_CODES + 1, &codes[4], &codes[5], &codes[6], &codes[7]);
 	cpuid(KVM_PERF_CPUID_NARROW, &narrow->counters, &narrow->generic,
 	      &narrow->cache[0], &narrow->cache[1]);
+	cpuid(KVM_PERF_CPUID_EXCEPTIONS, &except[0], &except[1], &except[2], &except[3]);
+	cpuid(KVM_PERF_CPUID_EXCEPTIONS + 1, &except[4], &except[5], &except[6], &except[7]);
 }
 
 const char *pvperf_caps_discover(void)

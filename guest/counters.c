@@ -50,6 +50,20 @@ static int has_bit(const __u32 *bits, __u32 n)
 	return bits[n / 32] >> n % 32 & 1;
 }
 
+/* Is that select with that unit mask unlike its code? */
+static int is_exception(const struct pvperf_narrow *narrow, __u32 event)
+{
+	unsigned int i;
+
+	if (!event)
+		return 0;
+	for (i = 0; i < sizeof(narrow->exceptions) / sizeof(*narrow->exceptions); i++)
+		if ((narrow->exceptions[i] & 0xffff) == event ||
+		    narrow->exceptions[i] >> 16 == event)
+			return 1;
+	return 0;
+}
+
 static int is_narrow(const struct pvperf_narrow *narrow, __u32 type, __u64 config)
 {
 	switch (type) {
@@ -59,7 +73,8 @@ static int is_narrow(const struct pvperf_narrow *narrow, __u32 type, __u64 confi
 		config = ((config & 0xff) * 3 + (config >> 8 & 0xff)) * 2 + (config >> 16);
 		return config < 64 && has_bit(narrow->cache, config);
 	default:
-		return has_bit(narrow->codes, config & 0xff);
+		return has_bit(narrow->codes, config & 0xff) !=
+		       is_exception(narrow, config & 0xffff);
 	}
 }
 

@@ -18,6 +18,7 @@ struct pvperf_narrow {
 	__u32 generic;
 	__u32 codes[8];
 	__u32 cache[2];
+	__u32 exceptions[8];
 };
 
 /* What the host's CPU has. */

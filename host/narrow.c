@@ -6,6 +6,7 @@
  * too few events differ.
  */
 #include <linux/bitmap.h>
+#include <linux/build_bug.h>
 #include <linux/err.h>
 #include <linux/kvm_pvperf.h>
 #include <linux/perf_event.h>
@@ -14,7 +15,8 @@
 #include <asm/processor.h>
 #include "narrow.h"
 
-#define CODES	256
+#define CODES		256
+#define EXCEPTIONS	16
 
 /* Event codes from @first to @last. Ends with a @last of 0. */
 struct code_range {
@@ -22,34 +24,41 @@ struct code_range {
 	u8 last;
 };
 
-/* 0xa3 has three unit masks that fit in all counters. */
 static const struct code_range ice_lake[] = {
 	{ 0x03, 0x0a }, { 0x1f, 0x28 }, { 0x32, 0x32 }, { 0x48, 0x56 }, { 0x60, 0x8b },
 	{ 0xa3, 0xa3 }, { 0xa8, 0xb0 }, { 0xb7, 0xbd }, { 0xd0, 0xe6 }, { 0xef, 0xef },
 	{ 0xf0, 0xf4 }, { }
 };
 
-/* Some unit masks of 0xa3, 0xa4, 0xcd and 0xce are narrow, too. */
 static const struct code_range golden_cove[] = {
-	{ 0x01, 0x2d }, { 0x2f, 0x3b }, { 0x3d, 0x8f }, { 0xd0, 0xdf }, { }
+	{ 0x01, 0x2d }, { 0x2f, 0x3b }, { 0x3d, 0x8f }, { 0xce, 0xce }, { 0xd0, 0xdf }, { }
+};
+
+/* Unit mask and select of events that are unlike the others of their code. */
+static const u16 ice_lake_unlike[EXCEPTIONS] = { 0x04a3, 0x10a3, 0x14a3 };
+
+/* Those of 0xa4 and 0xcd, and 0xce, fit in one counter only: worse than narrow. */
+static const u16 golden_cove_unlike[EXCEPTIONS] = {
+	0x01a3, 0x02a3, 0x05a3, 0x06a3, 0x08a3, 0x0ca3, 0x04a4, 0x08a4, 0x02cd,
 };
 
 /* Intel's models of family 6 whose CPUs are all alike. */
-static const struct {
+static const struct model {
 	u8 model;
 	const struct code_range *ranges;
+	const u16 *unlike;
 } models[] = {
-	{ 0x6a, ice_lake },	/* Ice Lake, for servers */
-	{ 0x6c, ice_lake },
-	{ 0x7d, ice_lake },
-	{ 0x7e, ice_lake },
-	{ 0x8c, ice_lake },	/* Tiger Lake */
-	{ 0x8d, ice_lake },
-	{ 0xa7, ice_lake },	/* Rocket Lake */
-	{ 0x8f, golden_cove },	/* Sapphire Rapids */
-	{ 0xcf, golden_cove },	/* Emerald Rapids */
-	{ 0xad, golden_cove },	/* Granite Rapids */
-	{ 0xae, golden_cove },
+	{ 0x6a, ice_lake, ice_lake_unlike },	/* Ice Lake, for servers */
+	{ 0x6c, ice_lake, ice_lake_unlike },
+	{ 0x7d, ice_lake, ice_lake_unlike },
+	{ 0x7e, ice_lake, ice_lake_unlike },
+	{ 0x8c, ice_lake, ice_lake_unlike },	/* Tiger Lake */
+	{ 0x8d, ice_lake, ice_lake_unlike },
+	{ 0xa7, ice_lake, ice_lake_unlike },	/* Rocket Lake */
+	{ 0x8f, golden_cove, golden_cove_unlike },	/* Sapphire Rapids */
+	{ 0xcf, golden_cove, golden_cove_unlike },	/* Emerald Rapids */
+	{ 0xad, golden_cove, golden_cove_unlike },	/* Granite Rapids */
+	{ 0xae, golden_cove, golden_cove_unlike },
 };
 
 /* The answers: see KVM_PERF_CPUID_CODES. */
@@ -58,9 +67,10 @@ static struct {
 	u32 generic;
 	u64 cache;
 	u32 counters;
+	u16 unlike[EXCEPTIONS];
 } narrow;
 
-static const struct code_range *ranges_here(void)
+static const struct model *model_here(void)
 {
 	int i;
 
@@ -68,8 +78,19 @@ static const struct code_range *ranges_here(void)
 		return NULL;
 	for (i = 0; i < ARRAY_SIZE(models); i++)
 		if (models[i].model == boot_cpu_data.x86_model)
-			return models[i].ranges;
+			return &models[i];
 	return NULL;
+}
+
+static bool code_is_narrow(u16 event)
+{
+	bool is = test_bit(event & 0xff, narrow.codes);
+	int i;
+
+	for (i = 0; event && i < EXCEPTIONS; i++)
+		if (narrow.unlike[i] == event)
+			return !is;
+	return is;
 }
 
 /* Does perf's driver count that by a narrow code? */
@@ -83,14 +104,14 @@ static bool is_narrow(u32 type, u64 config)
 		.exclude_kernel	= 1,
 	};
 	struct perf_event *event;
-	u8 code;
+	u16 code;
 
 	event = perf_event_create_kernel_counter(&attr, -1, current, NULL, NULL);
 	if (IS_ERR(event))
 		return false;
 	code = event->hw.config;
 	perf_event_release_kernel(event);
-	return test_bit(code, narrow.codes);
+	return code_is_narrow(code);
 }
 
 static void find_generic(void)
@@ -114,31 +135,45 @@ static void find_cache(void)
 
 void pvperf_narrow_init(void)
 {
-	const struct code_range *r = ranges_here();
+	const struct model *model = model_here();
+	const struct code_range *r;
 
-	if (!r)
+	if (!model)
 		return;
-	for (; r->last; r++)
+	for (r = model->ranges; r->last; r++)
 		bitmap_set(narrow.codes, r->first, r->last - r->first + 1);
+	memcpy(narrow.unlike, model->unlike, sizeof(narrow.unlike));
 	narrow.counters = 4;
 	find_generic();
 	find_cache();
 }
 
+/* The half of an answer of 256 bits that a leaf has, of the two from @first on. */
+static void half_cpuid(const u32 *answer, u32 leaf, u32 first, u32 *eax, u32 *ebx,
+		       u32 *ecx, u32 *edx)
+{
+	answer += (leaf - first) * 4;
+	*eax = answer[0];
+	*ebx = answer[1];
+	*ecx = answer[2];
+	*edx = answer[3];
+}
+
 void pvperf_narrow_cpuid(u32 leaf, u32 *eax, u32 *ebx, u32 *ecx, u32 *edx)
 {
-	u32 codes[CODES / 32], *half = codes + (leaf - KVM_PERF_CPUID_CODES) * 4;
+	u32 answer[CODES / 32];
 
 	if (leaf == KVM_PERF_CPUID_NARROW) {
 		*eax = narrow.counters;
 		*ebx = narrow.generic;
 		*ecx = lower_32_bits(narrow.cache);
 		*edx = upper_32_bits(narrow.cache);
-		return;
+	} else if (leaf >= KVM_PERF_CPUID_EXCEPTIONS) {
+		BUILD_BUG_ON(sizeof(narrow.unlike) != sizeof(answer));
+		memcpy(answer, narrow.unlike, sizeof(answer));
+		half_cpuid(answer, leaf, KVM_PERF_CPUID_EXCEPTIONS, eax, ebx, ecx, edx);
+	} else {
+		bitmap_to_arr32(answer, narrow.codes, CODES);
+		half_cpuid(answer, leaf, KVM_PERF_CPUID_CODES, eax, ebx, ecx, edx);
 	}
-	bitmap_to_arr32(codes, narrow.codes, CODES);
-	*eax = half[0];
-	*ebx = half[1];
-	*ecx = half[2];
-	*edx = half[3];
 }

@@ -18,7 +18,7 @@ void pvperf_narrow_init(void);
 
 /**
  * pvperf_narrow_cpuid() - answer CPUID
- * @leaf: KVM_PERF_CPUID_CODES or one of the two that follow
+ * @leaf: KVM_PERF_CPUID_CODES or one of the four that follow
  * @eax: the answer
  * @ebx: the answer
  * @ecx: the answer

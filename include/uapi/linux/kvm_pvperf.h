@@ -46,6 +46,9 @@
  *              ECX  bit (cache * 3 + operation) * 2 + result: that event of
  *                   KVM_PERF_TYPE_HW_CACHE
  *              EDX  the same from bit 32 on
+ *   BASE + 6   EAX, EBX, ECX, EDX: two raw events each, by bits 0 to 15 (0: none), that
+ *              are narrow if their code is not, and not if it is
+ *   BASE + 7   the same for eight more
  *
  * The leaves may appear and disappear while the guest runs: when the host loads
  * or unloads its module, and with live migration. So a guest confirms the answer
@@ -173,7 +176,8 @@
 #define KVM_PERF_CPUID_LIMITS		0x4000ff02
 #define KVM_PERF_CPUID_CODES		0x4000ff03	/* and the next one */
 #define KVM_PERF_CPUID_NARROW		0x4000ff05
-#define KVM_PERF_CPUID_MAX		0x4000ff05
+#define KVM_PERF_CPUID_EXCEPTIONS	0x4000ff06	/* and the next one */
+#define KVM_PERF_CPUID_MAX		0x4000ff07
 #define KVM_PERF_SIGNATURE		"PvPerfPvPerf"
 
 #define KVM_PERF_FEATURE_PAGE		(1 << 0)	/* ATTACH, DETACH */

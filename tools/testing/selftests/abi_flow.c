@@ -63,15 +63,18 @@ TEST_F(flow, leaves)
 /* Narrow events fit in fewer counters than there are, and are told only if there are any. */
 TEST_F(flow, narrow_leaves)
 {
-	uint32_t limits[4], narrow[4], codes[8], any = 0, i;
+	uint32_t limits[4], narrow[4], codes[8], unlike[8], any = 0, i;
 
 	ASSERT_EQ(0, tiny_cpuid(self->v, KVM_PERF_CPUID_LIMITS, limits));
 	ASSERT_EQ(0, tiny_cpuid(self->v, KVM_PERF_CPUID_NARROW, narrow));
 	ASSERT_EQ(0, tiny_cpuid(self->v, KVM_PERF_CPUID_CODES, codes));
 	ASSERT_EQ(0, tiny_cpuid(self->v, KVM_PERF_CPUID_CODES + 1, codes + 4));
+	ASSERT_EQ(0, tiny_cpuid(self->v, KVM_PERF_CPUID_EXCEPTIONS, unlike));
+	ASSERT_EQ(0, tiny_cpuid(self->v, KVM_PERF_CPUID_EXCEPTIONS + 1, unlike + 4));
 	for (i = 0; i < ARRAY_SIZE(codes); i++)
 		any |= codes[i];
 	EXPECT_EQ(!narrow[0], !any);
+	EXPECT_TRUE(narrow[0] || !unlike[0]);
 	EXPECT_TRUE(!narrow[0] || narrow[0] < limits[2]);
 	EXPECT_TRUE(narrow[0] || !(narrow[1] | narrow[2] | narrow[3]));
 }

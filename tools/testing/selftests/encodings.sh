@@ -30,8 +30,19 @@ measure() {
 	done
 }
 
-if [ "$1" = measure ]; then
-	measure
+# groups: one line for each size of a group of one event, "NAME SIZE COUNTS". In the code
+# 0xa3 some unit masks fit in eight counters, and some in four.
+groups() {
+	for event in r01a3 r04a3 r10a3 r14a3 r06a3 r81d0 r003e; do
+		for n in 4 5 8 9; do
+			c=$(count -e "{$(times $n $event:u)}" ./loop5m | wc -l)
+			echo "$event $n $c"
+		done
+	done
+}
+
+if [ -n "$1" ]; then
+	"$1"
 	exit
 fi
 
@@ -47,6 +58,13 @@ while read -r event here; do
 done < /tmp/here
 
 intel || tap_end
+
+groups > /tmp/here
+host "cd /t && ./encodings.sh groups" > /tmp/there
+[ "$(wc -l < /tmp/there)" = 28 ] && diff /tmp/there /tmp/here > /tmp/diff
+tap $? "groups of one event are as large as on the host" "$(tr '\n' ';' < /tmp/diff)"
+grep -q '^r01a3 5 0' /tmp/here && ! grep -q '^r04a3 8 0' /tmp/here
+tap $? "one unit mask fits in more counters than another" "$(tr '\n' ';' < /tmp/here)"
 
 # refused NAME REASON: perf stat counts nothing, and the guest's log has the reason
 refused() {

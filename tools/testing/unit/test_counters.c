@@ -102,7 +102,8 @@ static void narrow_is(uint32_t type, uint64_t config, int want, const char *what
 {
 	const struct pvperf_counters has = {
 		8, INTEL, { .counters = 4, .generic = 1 << PERF_COUNT_HW_BRANCH_INSTRUCTIONS,
-			    .codes = { [7] = 1U << 31 }, .cache = { 0x3f << 6, 1 << 9 } },
+			    .codes = { [7] = 1U << 31 }, .cache = { 0x3f << 6, 1 << 9 },
+			    .exceptions = { 0x04ff02fe, [7] = 0x05ff0000 } },
 	};
 
 	tap(!want == !(pvperf_counters_need(&has, type, config) >> 32), "%s", what);
@@ -136,6 +137,10 @@ int main(void)
 	narrow_is(KVM_PERF_TYPE_HW_CACHE, PERF_COUNT_HW_CACHE_NODE | 0x10200, 1, "the last one");
 	narrow_is(KVM_PERF_TYPE_RAW, 0x10000ff, 1, "the last code");
 	narrow_is(KVM_PERF_TYPE_RAW, 0xfe, 0, "the code before");
+	narrow_is(KVM_PERF_TYPE_RAW, 0x10002fe, 1, "the code before, with the unit mask that is");
+	narrow_is(KVM_PERF_TYPE_RAW, 0x04ff, 0, "the last code, with a unit mask that is not");
+	narrow_is(KVM_PERF_TYPE_RAW, 0x05ff, 0, "the last code, with another one");
+	narrow_is(KVM_PERF_TYPE_RAW, 0, 0, "no exception is no event");
 	tap(pvperf_counters_sum(6 * need_of(&amd, OTHER) + 2 * need_of(&amd, FLOPS)) == 10,
 	    "the sum counts pairs twice");
 	return tap_end();
