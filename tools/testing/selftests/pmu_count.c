@@ -520,7 +520,7 @@ TEST_F(refusal, open)
 	struct perf_event_attr attr = variant->attr;
 	int fd, err;
 
-	if (foreign_pmu())
+	if (foreign_pmu() || (attr.branch_sample_type && pmu_caps("branches") > 0))
 		SKIP(return, "this PMU may be able to");
 	fd = event_open(&attr, 0, -1, -1);
 	err = errno;
