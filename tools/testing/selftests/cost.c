@@ -25,14 +25,20 @@ static uint64_t counter_read(int fd)
 	return read(fd, &count, sizeof(count)) == sizeof(count) ? count : 0;
 }
 
+static int64_t ns_of(clockid_t clock)
+{
+	struct timespec t;
+
+	clock_gettime(clock, &t);
+	return t.tv_sec * 1000000000ll + t.tv_nsec;
+}
+
 /* The time that this thread has been off the CPU, in ns. */
 static int64_t off_cpu(void)
 {
-	struct timespec all, on;
+	int64_t all = ns_of(CLOCK_MONOTONIC);
 
-	clock_gettime(CLOCK_MONOTONIC, &all);
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &on);
-	return (all.tv_sec - on.tv_sec) * 1000000000ll + all.tv_nsec - on.tv_nsec;
+	return all - ns_of(CLOCK_THREAD_CPUTIME_ID);
 }
 
 static void *cost_thread(void *arg)
@@ -44,9 +50,11 @@ static void *cost_thread(void *arg)
 		c->of->before(c->arg);
 	sem_post(&c->done);
 	c->slept = off_cpu();
+	c->took = ns_of(CLOCK_MONOTONIC);
 	c->insns = counter_read(fd);
 	c->result = c->of->act(c->arg);
 	c->insns = counter_read(fd) - c->insns;
+	c->took = ns_of(CLOCK_MONOTONIC) - c->took;
 	c->slept = off_cpu() - c->slept;
 	if (c->slept < 0)	/* two clocks, read one after the other */
 		c->slept = 0;
