@@ -26,8 +26,10 @@ charged() {
 }
 
 # The kernel keeps some memory ready for the cgroup that was charged last, on each CPU:
-# this is another one from now on.
+# this is another one from now on. Kernels from 7.x on also keep what kfree_rcu() is to free
+# until there is more of it, unless the slab is told to shrink.
 flush() {
+	for slab in /sys/kernel/slab/kmalloc*/shrink; do echo 1 > "$slab"; done
 	for cpu in /sys/devices/system/cpu/cpu[0-9]*; do
 		inside $top/flush taskset -c "${cpu##*cpu}" ls /proc
 	done
