@@ -89,6 +89,20 @@ static void txn_cancel(struct pmu *pmu)
 
 /* ----------------------------------------------------- which events there are */
 
+static bool is_cpu(const struct perf_event *event)
+{
+	return event->pmu->type == PERF_TYPE_RAW;
+}
+
+/* perf core asks each PMU about an event of a type that none has registered. */
+static bool is_ours(const struct perf_event *event)
+{
+	u32 type = event->attr.type;
+
+	return type == event->pmu->type ||
+	       (is_cpu(event) && (type == PERF_TYPE_HARDWARE || type == PERF_TYPE_HW_CACHE));
+}
+
 static int key_hardware(u64 config, struct pvperf_key *key)
 {
 	if (config >= PERF_COUNT_HW_MAX)
@@ -144,12 +158,15 @@ static int key_software(u64 config, struct pvperf_key *key)
 }
 
 /* An event in our own config format. */
-static int key_config(const struct perf_event_attr *attr,
-		      struct pvperf_key *key)
+static int key_config(const struct perf_event *event, struct pvperf_key *key)
 {
+	const struct perf_event_attr *attr = &event->attr;
 	unsigned int pv = FIELD_GET(PVPERF_CONFIG_PV, attr->config);
 
 	key->config = attr->config & ~PVPERF_CONFIG_PV;
+	/* In "cpu" there are generic events; else the maker's driver ignores these bits. */
+	if (is_cpu(event) && (pv != PVPERF_PV_HARDWARE || key->config >= PERF_COUNT_HW_MAX))
+		pv = PVPERF_PV_RAW;
 	if (pv != PVPERF_PV_RAW && (key->config & ~PVPERF_CONFIG_NUMBER))
 		return -EINVAL;
 	switch (pv) {
@@ -168,7 +185,6 @@ static int key_config(const struct perf_event_attr *attr,
 static int key_of(const struct perf_event *event, struct pvperf_key *key)
 {
 	const struct perf_event_attr *attr = &event->attr;
-	bool is_cpu = event->pmu->type == PERF_TYPE_RAW;
 
 	*key = (struct pvperf_key) {
 		.flags = (attr->exclude_user ? KVM_PERF_FLAG_EXCLUDE_USER : 0) |
@@ -176,12 +192,15 @@ static int key_of(const struct perf_event *event, struct pvperf_key *key)
 		.config = attr->config,
 		.sampling = attr->sample_period,
 	};
-	if (is_cpu && attr->type == PERF_TYPE_HARDWARE)
+	switch (attr->type) {
+	case PERF_TYPE_HARDWARE:
 		return key_hardware(attr->config, key);
-	if (is_cpu && attr->type == PERF_TYPE_HW_CACHE)
-		return key_cache(attr->config, key);
-	return attr->type == event->pmu->type ?
-	       key_config(attr, key) : -ENOENT;
+	case PERF_TYPE_HW_CACHE:	/* the maker's driver ignores all other bits */
+		key->config &= PVPERF_CONFIG_NUMBER;
+		return key_cache(key->config, key);
+	default:
+		return key_config(event, key);
+	}
 }
 
 /* --------------------------------------------------------- opening an event */
@@ -254,11 +273,18 @@ static int try_key(const struct pvperf_key *key, int *slot)
 	return 0;
 }
 
+/* In the order in which the makers' drivers look, and as they do before the config. */
 static int check_event(struct perf_event *event)
 {
+	u64 regs = event->attr.sample_regs_user | event->attr.sample_regs_intr;
+
+	if (!is_ours(event))
+		return -ENOENT;
 	if (event->attr.precise_ip)
 		return pvperf_refuse_precise();
-	return has_branch_stack(event) ? pvperf_refuse_branches() : 0;
+	if (has_branch_stack(event))
+		return pvperf_refuse_branches();
+	return regs & PERF_REG_EXTENDED_MASK ? -EINVAL : 0;
 }
 
 static int setup_event(struct perf_event *event, struct pvperf_event *p)
@@ -269,13 +295,13 @@ static int setup_event(struct perf_event *event, struct pvperf_event *p)
 	p->nested_only = event->attr.exclude_host;
 	p->hardware = p->key.type != KVM_PERF_TYPE_SOFTWARE && !p->nested_only;
 	p->tuned = event->parent;
-	err = p->hardware ? check_group(event) : 0;
+	/* Saves a call at each fork: the host has opened the parent. */
+	err = event->parent ? 0 : try_key(&p->key, &p->last);
+	if (!err && p->hardware)
+		err = check_group(event);
 	if (!err && is_sampling_event(event))
 		err = check_period(event, event->attr.sample_period);
-	if (err)
-		return err;
-	/* Saves a call at each fork: the host has opened the parent. */
-	return event->parent || p->nested_only ? 0 : try_key(&p->key, &p->last);
+	return err;
 }
 
 static void destroy_event(struct perf_event *event)
@@ -291,7 +317,7 @@ static int init_event(struct perf_event *event)
 	struct pvperf_key key;
 	int err;
 
-	err = key_of(event, &key) ?: check_event(event);
+	err = check_event(event) ?: key_of(event, &key);
 	if (err)
 		return err;
 	key.need = pvperf_counters_need(&pvperf_caps.counters, key.type, key.config);
