@@ -63,8 +63,10 @@ groups > /tmp/here
 host "cd /t && ./encodings.sh groups" > /tmp/there
 [ "$(wc -l < /tmp/there)" = 28 ] && diff /tmp/there /tmp/here > /tmp/diff
 tap $? "groups of one event are as large as on the host" "$(tr '\n' ';' < /tmp/diff)"
-grep -q '^r01a3 5 0' /tmp/here && ! grep -q '^r04a3 8 0' /tmp/here
-tap $? "one unit mask fits in more counters than another" "$(tr '\n' ';' < /tmp/here)"
+if [ "$(cat /sys/bus/event_source/devices/pvperf/caps/narrow_counters)" = 4 ]; then
+	grep -q '^r01a3 5 0' /tmp/here && ! grep -q '^r04a3 8 0' /tmp/here
+	tap $? "one unit mask fits in more counters than another" "$(tr '\n' ';' < /tmp/here)"
+fi
 
 # refused NAME REASON: perf stat counts nothing, and the guest's log has the reason
 refused() {
