@@ -248,7 +248,7 @@ static void change_group(struct call *c)
 	say(c, "leader", c->leader);
 }
 
-/* Changes @c, or only uses up as much of the random numbers. */
+/* One change of any kind. */
 static void change(struct call *c)
 {
 	switch (below(16)) {
