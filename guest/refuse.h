@@ -11,12 +11,12 @@
 int pvperf_refuse_precise(void);
 int pvperf_refuse_branches(void);
 int pvperf_refuse_period(u64 period);
-/* A group of @n hardware events, which would have to count at the same time. */
+/* A group that takes @need of counters.h, all at the same time. */
 int pvperf_refuse_group(u64 need);
 /* @config is what the program gave. */
 int pvperf_refuse_config1(u64 config);
-/* The host allows no raw events at all; or it does not allow this one. */
 int pvperf_refuse_msr(u64 config);
+/* The host allows no raw events at all; or it does not allow this one. */
 int pvperf_refuse_raw(u64 config);
 int pvperf_refuse_raw_bits(u64 config);
 

@@ -87,7 +87,6 @@ TEST_F(count, stopped)
 	}
 }
 
-/* Reading while it runs: a count never goes back, and has all that ran. */
 /* The page of an event that has stopped has the count that read() gives. */
 TEST_F(count, page)
 {
@@ -107,6 +106,7 @@ TEST_F(count, page)
 	munmap(page, 4096);
 }
 
+/* Reading while it runs: a count never goes back, and has all that ran. */
 TEST_F(count, monotone)
 {
 	uint64_t last = 0;
