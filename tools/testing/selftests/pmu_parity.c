@@ -10,6 +10,7 @@
  * A call is a plain event with up to eight changes.
  */
 
+#include "chance.h"
 #include <errno.h>
 #include <linux/hw_breakpoint.h>
 #include <linux/perf_event.h>
@@ -30,10 +31,8 @@
 #define WORDS		17	/* of 64 bits, in PERF_ATTR_SIZE_VER8 */
 #define PAGE		4096
 
-#define N(array)	((int)(sizeof(array) / sizeof(*(array))))
-
-/* Groups can have these leaders. */
-#define LEADERS		6
+/* Groups can have these leaders, some of which have siblings. */
+#define LEADERS		10
 
 struct call {
 	uint64_t attr[PAGE / 8];
@@ -45,29 +44,6 @@ struct call {
 
 static int leaders[LEADERS];
 static pid_t child;
-
-/* --------------------------------------------------------------------- random */
-
-static uint64_t state;
-
-static uint32_t random_next(void)
-{
-	state = state * 6364136223846793005ull + 1442695040888963407ull;
-	return state >> 33;
-}
-
-static uint32_t below(uint32_t n)
-{
-	return random_next() % n;
-}
-
-static uint64_t one_of(const uint64_t *values, int n)
-{
-	return values[below(n)];
-}
-
-#define ONE_OF(...) one_of((const uint64_t[]){ __VA_ARGS__ }, \
-			   N(((const uint64_t[]){ __VA_ARGS__ })))
 
 /* ---------------------------------------------------------------------- a call */
 
@@ -248,10 +224,17 @@ static void change_group(struct call *c)
 	say(c, "leader", c->leader);
 }
 
+/* Not the type of a PMU that one side has, and the other has not. */
+static void change_type(struct call *c)
+{
+	attr_of(c)->type = ONE_OF(PERF_TYPE_TRACEPOINT, 1000, 1u << 31, ~0u);
+	say(c, "type", attr_of(c)->type);
+}
+
 /* One change of any kind. */
 static void change(struct call *c)
 {
-	switch (below(16)) {
+	switch (below(17)) {
 	case 0: change_period(c); break;
 	case 1: change_frequency(c); break;
 	case 2: change_size(c); break;
@@ -265,6 +248,7 @@ static void change(struct call *c)
 	case 10:
 	case 11: change_group(c); break;
 	case 12: change_flag(c, below(64)); break;
+	case 13: change_type(c); break;
 	default: change_flag(c, below(38)); break;
 	}
 }
@@ -275,16 +259,14 @@ static int call_make(struct call *c, uint32_t k, uint32_t mask)
 	struct call dropped;
 	int i, n;
 
-	state = k * 0x9e3779b97f4a7c15ull + 1;
-	random_next();
+	chance_seed(k * 0x9e3779b97f4a7c15ull + 1);
 	begin(c);
 	/* One change most often, as two hide each other's errors. */
 	n = below(3) ? below(3) : below(CHANGES + 1);
 	for (i = 0; i < n; i++) {
 		dropped = *c;
 		/* A change must not depend on those before it. */
-		state = (k + 1) * 0xbf58476d1ce4e5b9ull + i;
-		random_next();
+		chance_seed((k + 1) * 0xbf58476d1ce4e5b9ull + i);
 		change(mask & 1u << i ? c : &dropped);
 	}
 	return n;
@@ -350,6 +332,20 @@ static int leader_open(uint32_t type, uint64_t config, pid_t pid, int cpu, bool 
 	return syscall(SYS_perf_event_open, &attr, pid, cpu, -1, PERF_FLAG_FD_CLOEXEC);
 }
 
+/* The leader of @n events, hardware events but for the leader; or of as many as fit. */
+static int group_open(uint32_t type, int n)
+{
+	int leader = leader_open(type, PERF_COUNT_HW_CPU_CYCLES, 0, -1, false);
+	struct perf_event_attr attr = {
+		.type = PERF_TYPE_HARDWARE, .size = sizeof(attr),
+		.config = PERF_COUNT_HW_INSTRUCTIONS,
+	};
+
+	while (--n)
+		syscall(SYS_perf_event_open, &attr, 0, -1, leader, PERF_FLAG_FD_CLOEXEC);
+	return leader;
+}
+
 static void leaders_open(void)
 {
 	leaders[0] = leader_open(PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS, 0, -1, false);
@@ -358,6 +354,10 @@ static void leaders_open(void)
 	leaders[3] = leader_open(PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES, -1, 0, false);
 	leaders[4] = leader_open(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK, -1, 0, false);
 	leaders[5] = leader_open(PERF_TYPE_RAW, 0xc0, 0, 0, false);
+	leaders[6] = group_open(PERF_TYPE_HARDWARE, 4);
+	leaders[7] = group_open(PERF_TYPE_HARDWARE, 6);
+	leaders[8] = group_open(PERF_TYPE_SOFTWARE, 4);
+	leaders[9] = group_open(PERF_TYPE_SOFTWARE, 8);
 }
 
 static pid_t child_start(void)
