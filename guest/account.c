@@ -2,7 +2,8 @@
 /*
  * Moves what the host did for a perf_event from the page into perf's books: its
  * count, its lost samples and, by time.h, its times. The invariant: a count grows
- * only by what the page's count has grown.
+ * only by what the page's count has grown, and never goes back: after a migration the
+ * page may be older than what the guest has read from it.
  *
  * An event that leaves is folded and settled by a flush. That flush comes at the end
  * of the bracket that core's event_sched_out() makes around ->del(), or at the end of
@@ -29,6 +30,8 @@ fold_here(struct perf_event *event, struct pvperf_event *p,
 	do {
 		before = local64_read(&hw->prev_count);
 		now = READ_ONCE(ev->count);
+		if ((s64)(now - before) <= 0)
+			return;
 	} while (local64_cmpxchg(&hw->prev_count, before, now) != before);
 	local64_add(now - before, &event->count);
 	if (p->key.sampling)
@@ -202,18 +205,30 @@ void pvperf_account_unserved(struct pvperf_cpu *cpu, struct pvperf_slot *slot)
 				 cpu->batch.now);
 }
 
+/* The host's last update is complete if it says so. If not, it may be of any age. */
+static bool told_end(const struct guest_perf_event *ev)
+{
+	struct pvperf_event_sync s;
+
+	return pvperf_page_event_read(ev, &s) && s.state == KVM_PERF_STATE_GONE;
+}
+
+/* .overflows is not too old: the guest, whose writes count, resets it. */
 void pvperf_account_lost(struct pvperf_cpu *cpu, struct pvperf_slot *slot)
 {
 	struct guest_perf_event *ev = pvperf_cpu_event(cpu, slot);
 	struct perf_event *event = slot_owner(slot);
+	bool told;
 
 	lockdep_assert_irqs_disabled();
 	if (!event || !slot->open)
 		return;
-	pvperf_account_fold(event, ev);
+	told = told_end(ev);
+	if (told)
+		pvperf_account_fold(event, ev);
 	pvperf_account_lose_samples(event, pvperf_page_overflows_take(ev));
 	if (pvperf_event_of(event)->served == PVPERF_SERVED)
-		pvperf_time_book(pvperf_event_of(event), ev, PVPERF_UNSERVED,
+		pvperf_time_book(pvperf_event_of(event), told ? ev : NULL, PVPERF_UNSERVED,
 				 local_clock());
 }
 

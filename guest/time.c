@@ -14,6 +14,15 @@
 #include "state.h"
 #include "time.h"
 
+/*
+ * What the page says is forward of what is known, or nothing: the memory may be older than
+ * the guest, if the VM has moved and its next host does not write here.
+ */
+static u64 grown(u64 now, u64 before)
+{
+	return (s64)(now - before) > 0 ? now - before : 0;
+}
+
 /* How much of @time was lost. @enabled and @running: the host's times in it. */
 static u64 loss_of(const struct pvperf_event *p, u64 time, u64 enabled,
 		   u64 running, enum pvperf_served next)
@@ -34,13 +43,14 @@ static u64 loss_of(const struct pvperf_event *p, u64 time, u64 enabled,
 void pvperf_time_book(struct pvperf_event *p, const struct guest_perf_event *ev,
 		      enum pvperf_served next, u64 now)
 {
-	u64 time = now - p->clock, lost = 0, enabled, running;
+	u64 time = now - p->clock, lost = 0, enabled = 0, running = 0;
 	struct pvperf_event_sync s;
 
 	lockdep_assert_irqs_disabled();
-	pvperf_page_event_read(ev, &s);
-	enabled = s.time_enabled - p->enabled;
-	running = min(s.time_running - p->running, enabled);
+	if (ev && pvperf_page_event_read(ev, &s)) {
+		enabled = grown(s.time_enabled, p->enabled);
+		running = min(grown(s.time_running, p->running), enabled);
+	}
 	if (p->served == PVPERF_SERVED && next == PVPERF_SERVED && !enabled)
 		return;
 	if (p->served != PVPERF_SERVED || next == PVPERF_UNSERVED || running < enabled)
@@ -48,8 +58,8 @@ void pvperf_time_book(struct pvperf_event *p, const struct guest_perf_event *ev,
 	p->lost += lost;
 	p->ran |= p->served == PVPERF_SERVED && (running || lost < time);
 	p->clock = now;
-	p->enabled = s.time_enabled;
-	p->running = s.time_running;
+	p->enabled += enabled;
+	p->running += running;
 	p->served = next;
 }
 

@@ -8,7 +8,7 @@
 
 /*
  * Books the time since the last booking, as .served said. From @now on, which is a
- * local_clock(), .served is @next.
+ * local_clock(), .served is @next. @ev is NULL if the host's times are not known.
  */
 void pvperf_time_book(struct pvperf_event *p, const struct guest_perf_event *ev,
 		      enum pvperf_served next, u64 now);

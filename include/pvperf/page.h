@@ -112,17 +112,26 @@ static inline void pvperf_page_nmis_set(struct guest_perf_page *page, __u32 nmis
 	WRITE_ONCE(page->nmis, nmis);
 }
 
+/*
+ * An update takes the host some dozen instructions. Memory that a migration sent while
+ * the host was writing stays odd, as nobody ends that update.
+ */
+#define PVPERF_PAGE_TRIES	1000
+
 /**
  * pvperf_page_event_read() - guest, any vCPU: read one whole update
  * @ev: the event's memory
  * @s: the update, never parts of two
+ *
+ * Return: false if there is no whole update, as the host side that wrote it is gone.
  */
-static inline void pvperf_page_event_read(const struct guest_perf_event *ev,
+static inline bool pvperf_page_event_read(const struct guest_perf_event *ev,
 					  struct pvperf_event_sync *s)
 {
 	__u32 sequence;
+	int tries;
 
-	for (;;) {
+	for (tries = 0; tries < PVPERF_PAGE_TRIES; tries++) {
 		sequence = READ_ONCE(ev->sequence);
 		smp_rmb();	/* (C) */
 		s->count = READ_ONCE(ev->count);
@@ -132,9 +141,10 @@ static inline void pvperf_page_event_read(const struct guest_perf_event *ev,
 		s->time_running = READ_ONCE(ev->time_running);
 		smp_rmb();	/* (D) */
 		if (!(sequence & 1) && sequence == READ_ONCE(ev->sequence))
-			return;
+			return true;
 		cpu_relax();
 	}
+	return false;
 }
 
 /**

@@ -117,7 +117,10 @@
  * guest (in a call, or at the overflow's exit), except for the last update of an
  * event that its vCPU has not ended itself. So the vCPU that owns an event sees
  * every update whole, and needs no barrier but the compiler's. Another vCPU reads
- * .sequence before and after: if it is odd, or has changed, try again.
+ * .sequence before and after: if it is odd, or has changed, try again, but not for
+ * ever. After a migration the memory may be older than what the guest has read from
+ * it, and odd: until an event is opened anew, its memory is valid only if the host
+ * answers a call for it with success, or has left it in KVM_PERF_STATE_GONE.
  * In an overflow the order is: count, count_at_overflow, then .overflows + 1,
  * then the bit in .pending, then .nmis + 1, then the NMI. NMIs merge: one may
  * stand for many overflows, so a handler must take all overflows that .overflows
