@@ -204,6 +204,8 @@ void pvperf_event_close(struct pvperf_host_event *event, enum pvperf_end end)
 	else if (end == PVPERF_END_GONE)
 		event_gone(event);
 	event_release(event, event->vcpu->thread);
+	if (end != PVPERF_END_SILENT)
+		pvperf_page_dirty(event->vcpu->vm->kvm, event->page->gfn);
 	pvperf_keep_put(&event->attr);
 	pvperf_ids_remove(event);
 	atomic_dec(&event->vcpu->vm->events);

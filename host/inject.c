@@ -5,6 +5,7 @@
  */
 #include <linux/irq_work.h>
 #include <linux/kvm_host.h>
+#include "dirty.h"
 #include "inject.h"
 #include "state.h"
 
@@ -16,13 +17,14 @@
  * Neither case is possible if the interrupt of the overflow itself has just made
  * the guest exit, which is nearly always so: then KVM looks at its requests later.
  */
-void pvperf_inject_nmi(struct pvperf_vcpu *vcpu)
+void pvperf_inject_nmi(struct pvperf_vcpu *vcpu, const struct pvperf_page *written)
 {
 	struct kvm_vcpu *kvcpu = vcpu->kvcpu;
 
 	atomic_inc(&kvcpu->arch.nmi_queued);
 	kvm_make_request(KVM_REQ_NMI, kvcpu);
-	if (!READ_ONCE(kvcpu->arch.handling_intr_from_guest))
+	if (pvperf_dirty_overflow_nmi(vcpu, written) ||
+	    !READ_ONCE(kvcpu->arch.handling_intr_from_guest))
 		irq_work_queue(&vcpu->wake);
 }
 
@@ -30,5 +32,6 @@ void pvperf_inject_wake(struct irq_work *work)
 {
 	struct pvperf_vcpu *vcpu = container_of(work, struct pvperf_vcpu, wake);
 
+	pvperf_dirty_wake(vcpu);
 	__kvm_vcpu_wake_up(vcpu->kvcpu);
 }

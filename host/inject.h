@@ -7,13 +7,15 @@
 #include <linux/types.h>
 
 struct irq_work;
+struct pvperf_page;
 struct pvperf_vcpu;
 
 /**
  * pvperf_inject_nmi() - queue an NMI for a vCPU; NMI context
  * @vcpu: the vCPU whose thread this is
+ * @written: where the overflow was told, for KVM's log of dirty pages
  */
-void pvperf_inject_nmi(struct pvperf_vcpu *vcpu);
+void pvperf_inject_nmi(struct pvperf_vcpu *vcpu, const struct pvperf_page *written);
 
 /**
  * pvperf_inject_wake() - the function of pvperf_vcpu.wake

@@ -158,5 +158,5 @@ void pvperf_overflow_nmi(struct perf_event *perf, struct perf_sample_data *data,
 			      period);
 	atomic64_inc(&vm->stats.nmis);
 	trace_pvperf_inject(vm->pid, vcpu->index, vcpu->nmis);
-	pvperf_inject_nmi(vcpu);
+	pvperf_inject_nmi(vcpu, event->page);
 }

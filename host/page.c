@@ -50,6 +50,21 @@ static unsigned long page_hva(struct kvm *kvm, u64 gpa, bool write)
 	return hva ? hva + (gpa & ~PAGE_MASK) : 0;
 }
 
+bool pvperf_page_dirty(struct kvm *kvm, u64 gfn)
+{
+	struct kvm_memory_slot *slot;
+	bool logged;
+	int idx;
+
+	idx = srcu_read_lock(&kvm->srcu);
+	slot = __gfn_to_memslot(kvm_memslots(kvm), gfn);
+	logged = slot && slot->dirty_bitmap;
+	if (logged)
+		set_bit_le(gfn - slot->base_gfn, slot->dirty_bitmap);
+	srcu_read_unlock(&kvm->srcu, idx);
+	return logged;
+}
+
 /*
  * Memory that may be written to behind its owner's back, and has no owner who writes
  * it to a disk: anonymous, shmem, hugetlb. Older kernels pin a file's pages, too.
@@ -229,11 +244,14 @@ int pvperf_page_copy_out(struct kvm *kvm, u64 gpa, const void *from, u32 len)
 
 	if (!to)
 		return -KVM_EFAULT;
-	if (!copy_to_user_nofault(to, from, len))
-		return 0;
-	if (try_module_get(THIS_MODULE)) {
+	if (!copy_to_user_nofault(to, from, len)) {
+		left = 0;
+	} else if (try_module_get(THIS_MODULE)) {
 		left = copy_to_user(to, from, len);
 		module_put(THIS_MODULE);
 	}
-	return left ? -KVM_EFAULT : 0;
+	if (left)
+		return -KVM_EFAULT;
+	pvperf_page_dirty(kvm, gpa >> PAGE_SHIFT);
+	return 0;
 }

@@ -102,6 +102,20 @@ int pvperf_page_copy_in(struct kvm *kvm, void *to, u64 gpa, u32 len);
 int pvperf_page_copy_out(struct kvm *kvm, u64 gpa, const void *from, u32 len);
 
 /**
+ * pvperf_page_dirty() - enter a page into KVM's log of dirty pages
+ * @kvm: the VM, which has not ended
+ * @gfn: the guest frame number of a page that the host has written to
+ *
+ * The log is the bitmap of a memory slot. To push into a dirty ring, which userspace may
+ * have instead, takes a running vCPU and a function that newer kernels keep for KVM; then
+ * the guest bears it, which takes nothing from the memory of a host side that is gone.
+ *
+ * Context: any but NMI.
+ * Return: false if there is no such log.
+ */
+bool pvperf_page_dirty(struct kvm *kvm, u64 gfn);
+
+/**
  * pvperf_page_at() - where the host sees an address in a pinned page
  * @page: the page
  * @gpa: guest-physical

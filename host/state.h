@@ -86,7 +86,7 @@ struct pvperf_vm {
  * The vCPU's own thread does everything, with .lock held; others (the ends of
  * VMs, debugfs, another vCPU's RESET) take .lock, too. The overflow handler runs
  * in that thread's NMI or interrupt and takes no lock: what it uses (.head, .nmis,
- * .dead) is a word, or changes only while no event of the vCPU can overflow.
+ * .overflowed, .dead) is a word, or changes only while no event of the vCPU can overflow.
  */
 struct pvperf_vcpu {
 	struct pvperf_vm *vm;
@@ -103,6 +103,8 @@ struct pvperf_vcpu {
 	u64 page_addr;			/* guest-physical */
 	struct pvperf_compat_now now;	/* the context's time in the current call ... */
 	u64 clock;			/* ... and local_clock(); 0: not read yet */
+	u64 unlogged;			/* no log of dirty pages; see pvperf_dirty_slots_nmi() */
+	u64 overflowed;			/* frame number + 1 of an event, for .wake; 0: none */
 	u32 nmis;
 	bool dead;			/* the vCPU was reset: write nothing any more */
 	struct irq_work wake;

@@ -6,6 +6,7 @@
 #include <linux/kvm_host.h>
 #include <linux/slab.h>
 #include "caps.h"
+#include "dirty.h"
 #include "event.h"
 #include "inject.h"
 #include "page.h"
@@ -95,6 +96,7 @@ void pvperf_vcpu_enter(struct pvperf_vcpu *vcpu)
 
 void pvperf_vcpu_leave(struct pvperf_vcpu *vcpu)
 {
+	pvperf_dirty_vcpu(vcpu);
 	mutex_unlock(&vcpu->lock);
 }
 
@@ -102,8 +104,10 @@ static void vcpu_detach_page(struct pvperf_vcpu *vcpu, enum pvperf_end end)
 {
 	if (!vcpu->page)
 		return;
-	if (end == PVPERF_END_GONE && !pvperf_page_poisoned(vcpu->head))
+	if (end == PVPERF_END_GONE && !pvperf_page_poisoned(vcpu->head)) {
 		WRITE_ONCE(vcpu->head->state, KVM_PERF_PAGE_GONE);
+		pvperf_page_dirty(vcpu->vm->kvm, vcpu->page->gfn);
+	}
 	WRITE_ONCE(vcpu->head, NULL);
 	/*
 	 * An overflow handler that still has the old .head runs in the vCPU's own
@@ -191,12 +195,15 @@ u32 pvperf_vcpu_reopen_all(struct pvperf_vm *vm, pvperf_which *which)
 {
 	struct pvperf_vcpu *vcpu;
 	unsigned long idx;
-	u32 n = 0;
+	u32 n = 0, all = 0;
 
 	xa_for_each(&vm->vcpus, idx, vcpu) {
 		mutex_lock(&vcpu->lock);
-		n += vcpu_reopen(vcpu, which);
+		n = vcpu_reopen(vcpu, which);
+		if (n)
+			pvperf_dirty_vcpu(vcpu);
 		mutex_unlock(&vcpu->lock);
+		all += n;
 	}
-	return n;
+	return all;
 }

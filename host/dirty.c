@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Which pages of a vCPU to enter into KVM's log of dirty pages, and when. KVM's room.
+ */
+#include <linux/kvm_host.h>
+#include "dirty.h"
+#include "page.h"
+#include "state.h"
+
+/* Enters each page once if its events are neighbours in the list. Returns if there is a log. */
+static bool dirty_events(const struct pvperf_vcpu *vcpu)
+{
+	const struct pvperf_host_event *event;
+	const struct pvperf_page *last = NULL;
+	bool logged = false;
+
+	list_for_each_entry(event, &vcpu->events, node) {
+		if (event->page == last)
+			continue;
+		last = event->page;
+		logged |= pvperf_page_dirty(vcpu->kvcpu->kvm, last->gfn);
+	}
+	return logged;
+}
+
+void pvperf_dirty_all(struct pvperf_vcpu *vcpu)
+{
+	u64 slots = pvperf_dirty_slots_nmi(vcpu);
+	bool logged = dirty_events(vcpu);
+
+	lockdep_assert_held(&vcpu->lock);
+	if (vcpu->page)
+		logged |= pvperf_page_dirty(vcpu->kvcpu->kvm, vcpu->page->gfn);
+	/* No generation: the next call looks again. */
+	WRITE_ONCE(vcpu->unlogged, logged ? ~0ULL : slots);
+}
+
+void pvperf_dirty_wake(struct pvperf_vcpu *vcpu)
+{
+	u64 overflowed = xchg(&vcpu->overflowed, 0);
+
+	if (!overflowed)
+		return;
+	pvperf_page_dirty(vcpu->kvcpu->kvm, overflowed - 1);
+	if (READ_ONCE(vcpu->head))
+		pvperf_page_dirty(vcpu->kvcpu->kvm, vcpu->page_addr >> PAGE_SHIFT);
+}

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef _PVPERF_HOST_DIRTY_H
+#define _PVPERF_HOST_DIRTY_H
+
+/*
+ * KVM's log of dirty pages, for pages that this module writes to. A migration sends a
+ * page again only if the log has it. For KVM's rooms.
+ */
+
+#include <linux/kvm_host.h>
+#include "page.h"
+#include "state.h"
+
+/**
+ * pvperf_dirty_slots_nmi() - a number that changes when userspace begins or ends a log
+ * @vcpu: the vCPU, whose VM has not ended
+ *
+ * It changes with any other change of a memory slot, too. The sets of slots lie in
+ * struct kvm, so an old pointer to one can still be read.
+ *
+ * Context: any.
+ * Return: the number.
+ */
+static inline u64 pvperf_dirty_slots_nmi(const struct pvperf_vcpu *vcpu)
+{
+	const struct kvm *kvm = vcpu->kvcpu->kvm;
+
+	return READ_ONCE(rcu_access_pointer(kvm->memslots[0])->generation);
+}
+
+/* pvperf_dirty_vcpu() if there is a log, or may be. */
+void pvperf_dirty_all(struct pvperf_vcpu *vcpu);
+
+/**
+ * pvperf_dirty_vcpu() - enter the memory of all events of a vCPU, and its page
+ * @vcpu: the vCPU, locked, after they were written; it has an event, or makes a call
+ *
+ * Context: may sleep.
+ */
+static inline void pvperf_dirty_vcpu(struct pvperf_vcpu *vcpu)
+{
+	if (unlikely(vcpu->unlogged != pvperf_dirty_slots_nmi(vcpu)))
+		pvperf_dirty_all(vcpu);
+}
+
+/**
+ * pvperf_dirty_overflow_nmi() - the overflow handler has written
+ * @vcpu: the vCPU, whose .head was written, too
+ * @page: the page of the event's memory
+ *
+ * One event's page is remembered until the interrupt. If a guest has its events in many
+ * pages, and two of them overflow at once, the next call enters the other page.
+ *
+ * Return: true if vcpu->wake has to run, which enters the pages into the log.
+ */
+static inline bool pvperf_dirty_overflow_nmi(struct pvperf_vcpu *vcpu,
+					     const struct pvperf_page *page)
+{
+	if (likely(READ_ONCE(vcpu->unlogged) == pvperf_dirty_slots_nmi(vcpu)))
+		return false;
+	WRITE_ONCE(vcpu->overflowed, page->gfn + 1);
+	return true;
+}
+
+/**
+ * pvperf_dirty_wake() - do what pvperf_dirty_overflow_nmi() left to do; interrupts off
+ * @vcpu: the vCPU
+ */
+void pvperf_dirty_wake(struct pvperf_vcpu *vcpu);
+
+#endif /* _PVPERF_HOST_DIRTY_H */
