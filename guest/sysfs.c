@@ -41,18 +41,30 @@ static const struct attribute_group format_group = {
 	.attrs = format_attrs,
 };
 
-/* The generic events, in the order of PERF_COUNT_HW_*. */
-PMU_EVENT_ATTR_STRING(cycles,			attr_hw0a, "event=0x00,pv=0x1");
-PMU_EVENT_ATTR_STRING(cpu-cycles,		attr_hw0, "event=0x00,pv=0x1");
-PMU_EVENT_ATTR_STRING(instructions,		attr_hw1, "event=0x01,pv=0x1");
-PMU_EVENT_ATTR_STRING(cache-references,		attr_hw2, "event=0x02,pv=0x1");
-PMU_EVENT_ATTR_STRING(cache-misses,		attr_hw3, "event=0x03,pv=0x1");
-PMU_EVENT_ATTR_STRING(branch-instructions,	attr_hw4, "event=0x04,pv=0x1");
-PMU_EVENT_ATTR_STRING(branch-misses,		attr_hw5, "event=0x05,pv=0x1");
-PMU_EVENT_ATTR_STRING(bus-cycles,		attr_hw6, "event=0x06,pv=0x1");
-PMU_EVENT_ATTR_STRING(stalled-cycles-frontend,	attr_hw7, "event=0x07,pv=0x1");
-PMU_EVENT_ATTR_STRING(stalled-cycles-backend,	attr_hw8, "event=0x08,pv=0x1");
-PMU_EVENT_ATTR_STRING(ref-cycles,		attr_hw9, "event=0x09,pv=0x1");
+/*
+ * The generic events, by the numbers of PERF_COUNT_HW_*. perf from 7.x on opens a name at
+ * each PMU that lists it, so the names of "pvperf" are no other PMU's.
+ */
+PMU_EVENT_ATTR_STRING(cpu-cycles,		attr_cpu0, "event=0x00,pv=0x1");
+PMU_EVENT_ATTR_STRING(instructions,		attr_cpu1, "event=0x01,pv=0x1");
+PMU_EVENT_ATTR_STRING(cache-references,		attr_cpu2, "event=0x02,pv=0x1");
+PMU_EVENT_ATTR_STRING(cache-misses,		attr_cpu3, "event=0x03,pv=0x1");
+PMU_EVENT_ATTR_STRING(branch-instructions,	attr_cpu4, "event=0x04,pv=0x1");
+PMU_EVENT_ATTR_STRING(branch-misses,		attr_cpu5, "event=0x05,pv=0x1");
+PMU_EVENT_ATTR_STRING(bus-cycles,		attr_cpu6, "event=0x06,pv=0x1");
+PMU_EVENT_ATTR_STRING(stalled-cycles-frontend,	attr_cpu7, "event=0x07,pv=0x1");
+PMU_EVENT_ATTR_STRING(stalled-cycles-backend,	attr_cpu8, "event=0x08,pv=0x1");
+PMU_EVENT_ATTR_STRING(ref-cycles,		attr_cpu9, "event=0x09,pv=0x1");
+PMU_EVENT_ATTR_STRING(vcpu-cycles,		attr_vcpu0, "event=0x00,pv=0x1");
+PMU_EVENT_ATTR_STRING(vcpu-instructions,	attr_vcpu1, "event=0x01,pv=0x1");
+PMU_EVENT_ATTR_STRING(vcpu-cache-references,	attr_vcpu2, "event=0x02,pv=0x1");
+PMU_EVENT_ATTR_STRING(vcpu-cache-misses,	attr_vcpu3, "event=0x03,pv=0x1");
+PMU_EVENT_ATTR_STRING(vcpu-branch-instructions,	attr_vcpu4, "event=0x04,pv=0x1");
+PMU_EVENT_ATTR_STRING(vcpu-branch-misses,	attr_vcpu5, "event=0x05,pv=0x1");
+PMU_EVENT_ATTR_STRING(vcpu-bus-cycles,		attr_vcpu6, "event=0x06,pv=0x1");
+PMU_EVENT_ATTR_STRING(vcpu-stalled-cycles-frontend,	attr_vcpu7, "event=0x07,pv=0x1");
+PMU_EVENT_ATTR_STRING(vcpu-stalled-cycles-backend,	attr_vcpu8, "event=0x08,pv=0x1");
+PMU_EVENT_ATTR_STRING(vcpu-ref-cycles,		attr_vcpu9, "event=0x09,pv=0x1");
 
 /* The host's events of the vCPU's thread; PERF_COUNT_SW_*. */
 PMU_EVENT_ATTR_STRING(host-cpu-clock,		attr_sw0, "event=0x00,pv=0x2");
@@ -61,27 +73,32 @@ PMU_EVENT_ATTR_STRING(host-page-faults,		attr_sw2, "event=0x02,pv=0x2");
 PMU_EVENT_ATTR_STRING(host-context-switches,	attr_sw3, "event=0x03,pv=0x2");
 PMU_EVENT_ATTR_STRING(host-migrations,		attr_sw4, "event=0x04,pv=0x2");
 
-#define PVPERF_SYSFS_GENERIC	\
-	&attr_hw1.attr.attr,	\
-	&attr_hw2.attr.attr,	\
-	&attr_hw3.attr.attr,	\
-	&attr_hw4.attr.attr,	\
-	&attr_hw5.attr.attr,	\
-	&attr_hw6.attr.attr,	\
-	&attr_hw7.attr.attr,	\
-	&attr_hw8.attr.attr,	\
-	&attr_hw9.attr.attr
-
-/* Begins with one entry for each generic event, at the index that is its number. */
+/* Both begin with one entry for each generic event, at the index that is its number. */
 static struct attribute *cpu_attrs[] = {
-	&attr_hw0.attr.attr,
-	PVPERF_SYSFS_GENERIC,
+	&attr_cpu0.attr.attr,
+	&attr_cpu1.attr.attr,
+	&attr_cpu2.attr.attr,
+	&attr_cpu3.attr.attr,
+	&attr_cpu4.attr.attr,
+	&attr_cpu5.attr.attr,
+	&attr_cpu6.attr.attr,
+	&attr_cpu7.attr.attr,
+	&attr_cpu8.attr.attr,
+	&attr_cpu9.attr.attr,
 	NULL,
 };
 
 static struct attribute *pvperf_attrs[] = {
-	&attr_hw0a.attr.attr,
-	PVPERF_SYSFS_GENERIC,
+	&attr_vcpu0.attr.attr,
+	&attr_vcpu1.attr.attr,
+	&attr_vcpu2.attr.attr,
+	&attr_vcpu3.attr.attr,
+	&attr_vcpu4.attr.attr,
+	&attr_vcpu5.attr.attr,
+	&attr_vcpu6.attr.attr,
+	&attr_vcpu7.attr.attr,
+	&attr_vcpu8.attr.attr,
+	&attr_vcpu9.attr.attr,
 	&attr_sw0.attr.attr,
 	&attr_sw0_unit.attr.attr,
 	&attr_sw2.attr.attr,

@@ -54,13 +54,13 @@ tap $(($(refusals mediated) != 6)) "the log names each refused VM once" "$(refus
 echo > $trace/trace
 out=$(guest -q '-cpu host' '
 	dmesg | sed -n "s/^.*pvperf_guest: the host has lent/line: &/p"
-	perf stat -x, -e cycles,pvperf/cycles/,pvperf/host-context-switches/ sleep 0.1 2>&1
+	perf stat -x, -e cycles,pvperf/vcpu-cycles/,pvperf/host-context-switches/ sleep 0.1 2>&1
 	host cat /sys/kernel/debug/pvperf/vms' 2>&1)
 printf '%s\n' "$out" | sed 's/^/# /'
 said() { printf '%s\n' "$out" | grep -c "$1"; }
 tap $(($(said '^line: ') != 1)) "the guest's log says once that the PMU is lent"
 tap $(($(said '^[1-9][0-9]*,,cycles,') != 1)) "the guest's own vPMU counts"
-tap $(($(said '^<not counted>,,pvperf/cycles/') != 1)) "pvperf is reported as not counted"
+tap $(($(said '^<not counted>,,pvperf/vcpu-cycles/') != 1)) "pvperf is reported as not counted"
 tap $(($(said '^[0-9]*,,pvperf/host-context-switches/') != 1)) "the host's software events count"
 tap $(($(said 'type=hardware') != 0)) "the host has none of its hardware events"
 tap $(($(refusals qemu-system-x86) != 1)) "the log names the VM once" "$(refusals qemu-system-x86) lines"

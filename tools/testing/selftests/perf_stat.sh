@@ -28,11 +28,13 @@ perf stat -x, -o /tmp/stat -e cycles,instructions,branches,branch-misses \
 tap $? "four events are counted at once" "$(tr '\n' ' ' < /tmp/stat)"
 
 # The PMU, by each of its names.
-for event in cpu-cycles cycles instructions cpu/instructions/ pvperf/instructions/; do
+for event in cpu-cycles cycles instructions cpu/instructions/ pvperf/vcpu-instructions/; do
 	case $event in
 	*/*) [ -d "/sys/bus/event_source/devices/${event%%/*}" ] || continue;;
 	esac
 	n=$(count -e "$event" ./loop100m)
+	[ "$(echo "$n" | grep -c .)" = 1 ]
+	tap $? "$event is one event" "$(echo "$n" | tr '\n' ' ')"
 	least=$want
 	case $event in *cycles*) emulated || least=$((want / 16));; esac
 	[ "${n:-0}" -ge $least ]
