@@ -53,16 +53,31 @@ static inline void pvperf_core_take_running(struct perf_event *event, u64 time)
 }
 
 /**
- * pvperf_core_is_leader() - Do an event's times stand for its whole group?
+ * pvperf_core_take_running_of_other() - Take time out of another PMU's event, too
+ * @event: the event, which is on this CPU in the context of ours
+ * @time: at most as long as the event has been on
+ *
+ * As above. If core has not added up its time yet, the sum may be below 0 until it does,
+ * which is before a reader gets it: perf_event_update_time(), __perf_update_times().
+ *
+ * Context: ctx->lock held.
+ */
+static inline void pvperf_core_take_running_of_other(struct perf_event *event, u64 time)
+{
+	event->total_time_running -= time;
+}
+
+/**
+ * pvperf_core_is_off() - Will core leave an event out when it schedules the event's group?
  * @event: the event
  *
- * perf_read_group() and perf_output_read_group() give the leader's times only.
+ * event_sched_in() ignores those whose .state is OFF or less: disabled, or in error.
  *
- * Return: true for a leader, and for an event without a group.
+ * Return: true if so.
  */
-static inline bool pvperf_core_is_leader(const struct perf_event *event)
+static inline bool pvperf_core_is_off(const struct perf_event *event)
 {
-	return event->group_leader == event;
+	return event->state <= PERF_EVENT_STATE_OFF;
 }
 
 /**
@@ -76,6 +91,24 @@ static inline bool pvperf_core_is_leader(const struct perf_event *event)
 static inline bool pvperf_core_in_group(const struct perf_event *event)
 {
 	return !list_empty(&event->sibling_list);
+}
+
+/**
+ * pvperf_core_next_member() - Walk through a group, from its leader on
+ * @event: a member
+ *
+ * perf_group_attach() links siblings into the leader's .sibling_list by their own. So in
+ * a group without siblings the list is empty, and .group_leader is the event itself.
+ *
+ * Context: ctx->lock held.
+ * Return: the next member; NULL behind the last one.
+ */
+static inline struct perf_event *pvperf_core_next_member(struct perf_event *event)
+{
+	struct list_head *next = event->sibling_list.next;
+
+	return next == &event->group_leader->sibling_list ?
+	       NULL : list_entry(next, struct perf_event, sibling_list);
 }
 
 /**

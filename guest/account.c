@@ -16,6 +16,7 @@
 #include <linux/sched/clock.h>
 #include "../compat/core.h"
 #include "account.h"
+#include "group.h"
 #include "state.h"
 #include "time.h"
 
@@ -34,8 +35,7 @@ fold_here(struct perf_event *event, struct pvperf_event *p,
 			return;
 	} while (local64_cmpxchg(&hw->prev_count, before, now) != before);
 	local64_add(now - before, &event->count);
-	if (p->key.sampling)
-		local64_add(now - before, &p->since);
+	local64_add(now - before, &p->since);
 }
 
 void pvperf_account_fold(struct perf_event *event, const struct guest_perf_event *ev)
@@ -117,18 +117,18 @@ begin_here(struct pvperf_cpu *cpu, struct perf_event *event,
 	   struct pvperf_slot *slot, enum pvperf_served served,
 	   u64 now)
 {
+	const struct guest_perf_event *ev = pvperf_cpu_event(cpu, slot);
 	struct pvperf_event *p = pvperf_event_of(event);
-	struct pvperf_event_sync s;
+	u64 count = READ_ONCE(ev->count);
 
-	pvperf_page_event_read(pvperf_cpu_event(cpu, slot), &s);
-	local64_set(&event->hw.prev_count, s.count);
-	p->clock = p->count_fresh_at = p->paced_at = now;
-	p->paced_count = s.count;
-	p->paced_running = s.time_running;
-	p->enabled = s.time_enabled;
-	p->running = s.time_running;
+	local64_set(&event->hw.prev_count, count);
+	p->clock = p->level_clock = p->count_fresh_at = p->paced_at = now;
+	p->level_lost = p->lost;
+	p->paced_count = count;
+	p->enabled = READ_ONCE(ev->time_enabled);
+	p->running = p->paced_running = READ_ONCE(ev->time_running);
 	p->served = served;
-	return s.state;
+	return READ_ONCE(ev->state);
 }
 
 void pvperf_account_begin(struct pvperf_cpu *cpu, struct perf_event *event,
@@ -156,10 +156,12 @@ static __always_inline void update(struct pvperf_cpu *cpu, struct pvperf_slot *s
 		return;
 	}
 	p = pvperf_event_of(event);
-	lost = p->lost;
 	fold_here(event, p, ev);
 	p->count_fresh_at = cpu->batch.now;
 	p->times_fresh = true;
+	if (pvperf_time_book_whole(p, ev, next, cpu->batch.now))
+		return;
+	lost = p->lost;
 	pvperf_time_book(p, ev, next, cpu->batch.now);
 	cpu->counters.scarce |= p->lost != lost;
 }
@@ -179,6 +181,7 @@ void pvperf_account_synced(struct pvperf_cpu *cpu, unsigned long slots)
 	int s;
 
 	lockdep_assert_irqs_disabled();
+	cpu->set.unbooked &= ~slots;
 	pvperf_for_each_slot(s, slots) {
 		slot = &cpu->slot[s];
 		update(cpu, slot, slot->event ? PVPERF_SERVED :
@@ -189,6 +192,8 @@ void pvperf_account_synced(struct pvperf_cpu *cpu, unsigned long slots)
 void pvperf_account_disabled(struct pvperf_cpu *cpu, struct pvperf_slot *slot)
 {
 	lockdep_assert_irqs_disabled();
+	if (!slot->event)
+		__clear_bit(slot - cpu->slot, &cpu->set.unbooked);
 	update(cpu, slot, PVPERF_NOT_WANTED);
 }
 
@@ -246,8 +251,7 @@ static void settle_one(struct pvperf_cpu *cpu, struct pvperf_slot *slot)
 	struct guest_perf_event *ev = pvperf_cpu_event(cpu, slot);
 	struct perf_event *event = slot->leaving;
 
-	/* Most events have lost nothing; but a leader answers for its whole group. */
-	if (pvperf_event_of(event)->lost || pvperf_core_in_group(event))
+	if (pvperf_event_of(event)->lost)
 		pvperf_time_take_lost(event);
 	/* Too late for samples: registers and task may be those of somebody else now. */
 	if (slot->key.sampling) {
@@ -261,13 +265,15 @@ static void settle_one(struct pvperf_cpu *cpu, struct pvperf_slot *slot)
 
 void pvperf_account_settle(struct pvperf_cpu *cpu)
 {
-	unsigned long leaving = cpu->set.leaving;
+	unsigned long leaving = cpu->set.leaving, unbooked = leaving & cpu->set.unbooked;
 	int s;
 
 	lockdep_assert_irqs_disabled();
-	cpu->set.leaving = 0;
-	pvperf_for_each_slot(s, leaving)
+	cpu->set.leaving = cpu->set.unbooked = 0;
+	pvperf_for_each_slot(s, unbooked)
 		book_leaving(cpu, &cpu->slot[s]);
+	pvperf_group_level(cpu, leaving);
 	pvperf_for_each_slot(s, leaving)
 		settle_one(cpu, &cpu->slot[s]);
+	cpu->set.grouped &= ~leaving;
 }

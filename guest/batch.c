@@ -316,7 +316,7 @@ static void begin_again(struct pvperf_cpu *cpu, int s)
 {
 	struct pvperf_slot *slot = &cpu->slot[s];
 
-	WRITE_ONCE(slot->begins, !pvperf_event_of(slot->event)->ran);
+	WRITE_ONCE(slot->begins, !pvperf_event_has_run(pvperf_event_of(slot->event)));
 	slot->rearm = true;
 	set_bit(s, &cpu->set.dirty);
 }
@@ -401,6 +401,7 @@ void pvperf_batch_flush(struct pvperf_cpu *cpu)
 	if (cpu->batch.busy || nothing_to_do(cpu))
 		return;
 	cpu->batch.busy = true;
+	cpu->set.unbooked = cpu->set.leaving;
 	/* Twice: when the host is lost all has to be done anew. */
 	while (tries-- && pvperf_link_serving(cpu)) {
 		reconcile(cpu);

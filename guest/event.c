@@ -13,6 +13,7 @@
 #include "batch.h"
 #include "caps.h"
 #include "event.h"
+#include "group.h"
 #include "period.h"
 #include "slot.h"
 #include "state.h"
@@ -103,8 +104,8 @@ static bool lacks_counter(struct pvperf_cpu *cpu, struct perf_event *event)
 	const struct pvperf_counters *has = &pvperf_caps.counters;
 	u64 need = pvperf_event_of(event)->key.need;
 
-	return need && has->general && pvperf_core_rotates(event) &&
-	       !pvperf_counters_fit(has, cpu->counters.used + need);
+	return !pvperf_counters_fit(has, cpu->counters.used + need) &&
+	       need && has->general && pvperf_core_rotates(event);
 }
 
 /* If the slot's host event still runs, READ it: this event starts from that count. */
@@ -115,7 +116,7 @@ static void arrive(struct pvperf_cpu *cpu, struct perf_event *event,
 
 	p->added = pvperf_core_tstamp(event);
 	p->lost = p->taken = p->shown = 0;
-	p->ran = p->frozen = false;
+	p->ran = p->together = p->frozen = false;
 	p->served = PVPERF_NOT_WANTED;
 	WRITE_ONCE(slot->begins, slot->on);
 	if (slot->on)
@@ -163,6 +164,8 @@ static void enter_slot(struct pvperf_cpu *cpu, struct perf_event *event,
 	p->last = s;
 	p->slot = slot;
 	WRITE_ONCE(slot->event, event);
+	if (unlikely(pvperf_core_in_group(event)))
+		pvperf_group_begin(cpu, event);
 	cpu->counters.used += p->key.need;
 	cpu->txn.slots |= BIT(s);
 	cpu->txn.pinned |= event->group_leader->attr.pinned;

@@ -11,6 +11,7 @@
 #include "../compat/core.h"
 #include "account.h"
 #include "batch.h"
+#include "group.h"
 #include "hypercall.h"
 #include "read.h"
 #include "state.h"
@@ -25,6 +26,9 @@ static void read_nmi(struct pvperf_cpu *cpu, struct perf_event *event)
 		pvperf_call_read_nmi(pvperf_cpu_id(cpu, slot));
 	if (slot->open)
 		pvperf_account_fold(event, pvperf_cpu_event(cpu, slot));
+	/* A reader has this now, so a levelling must not take it back. */
+	if (!slot->key.sampling)
+		local64_set(&pvperf_event_of(event)->since, 0);
 }
 
 /* The counts are up to date: books the times. */
@@ -41,6 +45,7 @@ static void book_times(struct pvperf_cpu *cpu, unsigned long slots)
 					 pvperf_event_of(event)->served,
 					 local_clock());
 	}
+	pvperf_group_level(cpu, slots);
 	pvperf_for_each_slot(s, slots)
 		if (cpu->slot[s].event)
 			pvperf_time_take_lost(cpu->slot[s].event);
@@ -110,11 +115,15 @@ void pvperf_read_event(struct perf_event *event)
 		read_nmi(cpu, event);
 		return;
 	}
-	if (pvperf_core_is_cpu_event(event) && !(cpu->txn.flags & PERF_PMU_TXN_READ)) {
-		read_cpu_event(cpu, event, slot - cpu->slot);
-		return;
-	}
-	__set_bit(slot - cpu->slot, &cpu->set.reading);
-	if (!(cpu->txn.flags & PERF_PMU_TXN_READ))
+	if (cpu->txn.flags & PERF_PMU_TXN_READ) {
+		__set_bit(slot - cpu->slot, &cpu->set.reading);
+	} else if (pvperf_core_in_group(event)) {
+		cpu->set.reading |= pvperf_group_slots(cpu, event);
 		pvperf_read_deferred(cpu);
+	} else if (pvperf_core_is_cpu_event(event)) {
+		read_cpu_event(cpu, event, slot - cpu->slot);
+	} else {
+		__set_bit(slot - cpu->slot, &cpu->set.reading);
+		pvperf_read_deferred(cpu);
+	}
 }

@@ -31,10 +31,10 @@
 /* What the host counts in a slot. Events of equal keys can share a host event in turn. */
 struct pvperf_key {
 	u32 type;
-	u32 flags;
+	u16 flags;
+	bool sampling;
 	u64 config;
 	u64 need;	/* of the host's counters, see counters.h; follows from the above */
-	bool sampling;
 };
 
 /*
@@ -58,6 +58,12 @@ struct pvperf_slot {
 	bool trial;	/* open the host event though there is no perf_event */
 };
 
+/* Finding a slot by its number, and the number by the slot, is then a shift. */
+static_assert(sizeof(struct pvperf_slot) == 64);
+
+/* So many events of other PMUs in a group share its losses. */
+#define PVPERF_OTHERS	4
+
 /* How a perf_event's time is booked while the event is on a CPU. */
 enum pvperf_served {
 	PVPERF_NOT_WANTED,	/* the event is stopped: no time is lost */
@@ -75,7 +81,7 @@ struct pvperf_event {
 	int last;		/* number of its last slot, whichever CPU that was on */
 	bool hardware;		/* needs a counter of the host */
 	bool nested_only;	/* counts guests of this guest only: always 0 */
-	local64_t since;	/* counted since the last sample */
+	local64_t since;	/* counted since the last sample, or levelling of the group */
 	u64 count_fresh_at;	/* when the page's count was last up to date; local_clock() */
 	bool times_fresh;	/* the page's times were up to date then, too */
 	u64 paced_count;	/* the page's count that core was last told of ... */
@@ -93,8 +99,17 @@ struct pvperf_event {
 	u64 taken;		/* the part of .lost that total_time_running no longer has */
 	u64 shown;		/* running time since .added that readers may have seen */
 	enum pvperf_served served;	/* how the time since .clock is booked */
-	bool ran;		/* the host has counted for some time since .added */
+	bool ran;		/* since .added, or levelling, the host has counted for some time */
 	bool frozen;		/* was unserved when .shown was set: .shown must not grow */
+
+	bool together;		/* since .added all events of the group have run at a time */
+	u64 level_clock;	/* .clock and .lost when the group was last levelled */
+	u64 level_lost;
+	int others;		/* events of other PMUs in the group, if this one answers for it */
+	struct {
+		const struct perf_event *event;	/* to compare; it may be gone */
+		u64 count;			/* at the last levelling */
+	} other[PVPERF_OTHERS];
 	struct rcu_head rcu;
 };
 
@@ -146,6 +161,8 @@ struct pvperf_cpu {
 		unsigned long idling;	/* are on without an event ... */
 		unsigned long stale;	/* ... and were so at the last tick of the watch */
 		unsigned long odd;	/* have a key that not just any counter takes */
+		unsigned long grouped;	/* have an event that is in a group, or .leaving one */
+		unsigned long unbooked;	/* have .leaving, whose times are not final yet */
 	} set;
 
 	struct {			/* the host's counters for hardware events */
@@ -252,6 +269,12 @@ static inline void pvperf_event_mark_fresh(struct pvperf_event *p, bool times)
 {
 	p->count_fresh_at = local_clock();
 	p->times_fresh = times;
+}
+
+/* Has the host counted for it since .added? In a group: for all of the group. */
+static inline bool pvperf_event_has_run(const struct pvperf_event *p)
+{
+	return p->ran || p->together;
 }
 
 /* Should the event in @slot count now? */

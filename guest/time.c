@@ -11,6 +11,7 @@
 #include <linux/sched/clock.h>
 #include <pvperf/page.h>
 #include "../compat/core.h"
+#include "group.h"
 #include "state.h"
 #include "time.h"
 
@@ -44,12 +45,12 @@ void pvperf_time_book(struct pvperf_event *p, const struct guest_perf_event *ev,
 		      enum pvperf_served next, u64 now)
 {
 	u64 time = now - p->clock, lost = 0, enabled = 0, running = 0;
-	struct pvperf_event_sync s;
 
 	lockdep_assert_irqs_disabled();
-	if (ev && pvperf_page_event_read(ev, &s)) {
-		enabled = grown(s.time_enabled, p->enabled);
-		running = min(grown(s.time_running, p->running), enabled);
+	/* In this order: if the event overflows in between, .time_running is the newer one. */
+	if (ev && pvperf_page_event_whole(ev)) {
+		enabled = grown(READ_ONCE(ev->time_enabled), p->enabled);
+		running = min(grown(READ_ONCE(ev->time_running), p->running), enabled);
 	}
 	if (p->served == PVPERF_SERVED && next == PVPERF_SERVED && !enabled)
 		return;
@@ -72,30 +73,12 @@ static u64 lost_here(const struct perf_event *event)
 	const struct pvperf_event *p = pvperf_event_of(event);
 	u64 here = pvperf_core_tstamp(event) - p->added;
 
-	if (!p->ran)
+	if (!pvperf_event_has_run(p))
 		return p->lost ? here : 0;
 	/* core's clock and ours differ a little: the difference must not look like running. */
 	if (p->frozen && p->served == PVPERF_UNSERVED)
 		return here - p->shown;
 	return min(p->lost, here);
-}
-
-/*
- * A reader of a group gets the leader's times for all of it. So the leader has lost as
- * much as the worst of the events that were added with it.
- */
-static u64 lost_of_group(struct perf_event *event)
-{
-	u64 lost = lost_here(event);
-	struct perf_event *sibling;
-
-	if (!pvperf_core_is_leader(event))
-		return lost;
-	for_each_sibling_event(sibling, event)
-		if (pvperf_event_is(sibling) && pvperf_event_of(sibling)->added ==
-						pvperf_event_of(event)->added)
-			lost = max(lost, lost_here(sibling));
-	return lost;
 }
 
 /*
@@ -106,11 +89,12 @@ void pvperf_time_take_lost(struct perf_event *event)
 {
 	struct pvperf_event *p = pvperf_event_of(event);
 	u64 here = pvperf_core_tstamp(event) - p->added;
-	u64 lost = min(lost_of_group(event), here - p->shown);
+	u64 lost = min(lost_here(event), here - p->shown);
 
 	lockdep_assert_irqs_disabled();
 	if (lost > p->taken) {
 		pvperf_core_take_running(event, lost - p->taken);
+		pvperf_group_take(event, lost - p->taken);
 		p->taken = lost;
 	}
 	p->shown = here - p->taken;

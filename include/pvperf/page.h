@@ -148,6 +148,21 @@ static inline bool pvperf_page_event_read(const struct guest_perf_event *ev,
 }
 
 /**
+ * pvperf_page_event_whole() - guest, the event's vCPU: is the last update whole?
+ * @ev: the event's memory
+ *
+ * The host writes while this vCPU is outside the guest, so it has ended each update
+ * but one that a migration has cut. If the event may overflow between two loads, they are
+ * of two updates: load what may be older first.
+ *
+ * Return: true if so.
+ */
+static inline bool pvperf_page_event_whole(const struct guest_perf_event *ev)
+{
+	return !(READ_ONCE(ev->sequence) & 1);
+}
+
+/**
  * pvperf_page_nmis() - guest: how many NMIs the host has announced
  * @page: the vCPU's page
  *

@@ -9,6 +9,7 @@
 # honest.sh report: run the first nine cases only, and print what perf says without
 # judging it. This works with any PMU (tools/testing/lab/accuracy).
 . ./lib.sh
+. ./scarce.sh
 
 need_host_command
 report=$1
@@ -16,19 +17,6 @@ counters=$(instruction_counters || echo 6)
 one=100000004 six=600000024
 sizes="1 $counters"
 [ -z "$report" ] || sizes=1
-
-# arm N MODIFIER: the host's perf will take N counters of every CPU
-arm() {
-	taker_start "$(times "$1" "instructions$2")"
-}
-
-# stat EVENTS COMMAND...: a line "COUNT SHARE" for each event
-stat() {
-	events=$1
-	shift
-	perf stat -x, -o /tmp/stat -e "$events" "$@"
-	stat_share /tmp/stat
-}
 
 # honest NAME TRUTH LOW HIGH: the counts are within 2 % of TRUTH, and the share of the
 # time is from LOW to HIGH
@@ -43,17 +31,6 @@ honest() {
 		  if (d > want * 0.02 || $NF < low || $NF > high) exit 1 }' /tmp/numbers &&
 		[ -s /tmp/numbers ]
 	tap $? "$1" "$(tr '\n' ';' < /tmp/numbers)"
-}
-
-# later COMMAND...: run it while run()'s program counts, well after its start: the start
-# has fewer user instructions a second than the rest, and is what scaling gets wrong
-later() {
-	rm -f /tmp/started
-	(until [ -e /tmp/started ]; do usleep 1000; done; sleep 0.3; "$@") &
-}
-run() {
-	stat "$1" sh -c 'echo > /tmp/started
-		./loop100m; ./loop100m; ./loop100m; ./loop100m; ./loop100m; ./loop100m'
 }
 
 stat instructions:u ./loop100m > /tmp/numbers

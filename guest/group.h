@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef _PVPERF_GUEST_GROUP_H
+#define _PVPERF_GUEST_GROUP_H
+
+#include "state.h"
+
+/* All with IRQs off, on the event's CPU, not in an NMI. */
+
+/* The slots of @event's group, if @event has a slot. */
+unsigned long pvperf_group_slots(struct pvperf_cpu *cpu, struct perf_event *event);
+
+/* @event, which is in a group, has got a slot. */
+void pvperf_group_begin(struct pvperf_cpu *cpu, struct perf_event *event);
+
+/* pvperf_group_level() of @slots that have events in groups. */
+void pvperf_group_level_slots(struct pvperf_cpu *cpu, unsigned long slots);
+
+/*
+ * Levels the groups of the events in @slots, as far as all their slots are among these.
+ * Their times and counts have been booked just now. ctx->lock is held.
+ */
+static inline void pvperf_group_level(struct pvperf_cpu *cpu, unsigned long slots)
+{
+	if (unlikely(slots & cpu->set.grouped))
+		pvperf_group_level_slots(cpu, slots & cpu->set.grouped);
+}
+
+/* @time was taken from @event's running time: takes it from other PMUs' events, too. */
+void pvperf_group_take(struct perf_event *event, u64 time);
+
+#endif /* _PVPERF_GUEST_GROUP_H */

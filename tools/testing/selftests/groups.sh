@@ -1,0 +1,104 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+# Groups while the host's own perf has some of the counters. The host knows no groups, so
+# the events of a group starve unequally there. Each count is scaled to within 2 % of the
+# truth, or the whole group is reported as not counted. The truth is what a run without
+# takers counts, and for events that need no counter what they count beside the group.
+. ./lib.sh
+. ./scarce.sh
+
+need_host_command
+counters=$(counters)
+[ "${counters:-0}" -ge 4 ] || tap_skip_all "the host does not say how many counters it has"
+
+six=cycles:u,instructions:u,branches:u,branch-misses:u,cache-references:u,cache-misses:u
+four=cycles:u,instructions:u,branches:u,branch-misses:u
+
+short() { stat "$1" ./loop100m; }
+
+# faults EVENTS, syscalls EVENTS: programs with many of these. Those of faults() are as short
+# as two turns of the host's events, so what they are scaled by is a small sample.
+faults() {
+	# shellcheck disable=SC2016 # for the inner shell
+	stat "$1" sh -c 'i=0; while [ $((i += 1)) -le 30 ]; do /lab/bin/five faults; done'
+}
+syscalls() { stat "$1" dd if=/dev/zero of=/dev/null bs=1 count=300000 2> /dev/null; }
+
+# like NAME LOW HIGH: each count of /tmp/numbers is that of /tmp/truth, and all have the
+# same share of the time, from LOW to HIGH; or none has a count
+like() {
+	awk -v low="$2" -v high="$3" '
+		NR == FNR { want[FNR] = $1; lines = FNR; next }
+		{ seen++; share[$NF]++ }
+		/not counted/ { none++; next }
+		{ d = $1 - want[FNR]; if (d < 0) d = -d
+		  if (d > want[FNR] * 0.02 || $NF < low || $NF > high) bad = 1 }
+		END { for (s in share) shares++
+		      exit !(seen == lines && (none == seen ? low == 0 : !none && !bad && shares == 1)) }' \
+		/tmp/truth /tmp/numbers
+	tap $? "$1" "$(paste -d ' ' /tmp/numbers /tmp/truth | tr '\n' ';')"
+}
+
+# twin NAME PERCENT: the first event of /tmp/numbers is in a group, and the last one is the
+# same event outside of it; the counts differ by so much at most
+twin() {
+	awk -v percent="$2" '{ count[NR] = $1; share = NR == 1 ? $NF : share }
+		END { d = count[1] - count[NR]; if (d < 0) d = -d
+		      exit !(share < 100 && d <= count[NR] * percent / 100) }' /tmp/numbers
+	tap $? "$1" "$(tr '\n' ';' < /tmp/numbers)"
+}
+
+# cases KIND: the host has a third of the counters
+cases() {
+	for program in short run; do
+		for group in $four $six; do
+			n=$(echo $group | tr , '\n' | grep -c .)
+			low=0 high=95
+			[ "$n" -gt $((counters - counters / 3)) ] || low=100 high=100
+			[ $program = short ] || [ $low = 100 ] || low=20
+			$program "$group" | cut -d ' ' -f 1 > /tmp/truth
+			taker_take
+			$program "{$group}" > /tmp/numbers
+			like "$1, $program: a group of $n" $low $high
+			$program "{task-clock,$group}" | sed 1d > /tmp/numbers
+			like "$1, $program: a group of $n that task-clock leads" $low $high
+			taker_give
+		done
+	done
+	taker_take
+	run "{task-clock,$six},task-clock" > /tmp/numbers
+	twin "$1: task-clock, as the leader" 2
+	run "{cycles:u,task-clock,${six#*,}},task-clock" | sed 1d > /tmp/numbers
+	twin "$1: task-clock, as a member" 2
+	faults "{page-faults,$six},page-faults" > /tmp/numbers
+	twin "$1: page-faults, as the leader" 10
+	syscalls "{raw_syscalls:sys_enter,$six},raw_syscalls:sys_enter" > /tmp/numbers
+	twin "$1: a tracepoint, as the leader" 2
+	taker_give
+}
+
+for kind in pinned flexible; do
+	arm $((counters / 3)) "$([ $kind = flexible ] || echo :D)"
+	cases $kind
+	taker_end
+done
+
+# All counters are taken: before the group begins, or after.
+arm "$(instruction_counters)" :D
+taker_take
+for group in $four "task-clock,$four"; do
+	short "{$group}" > /tmp/numbers
+	[ "$(grep -c 'not counted' /tmp/numbers)" -ge 4 ]
+	tap $? "without counters {${group%%,*},...} is not counted" "$(tr '\n' ';' < /tmp/numbers)"
+done
+taker_give
+run $four | cut -d ' ' -f 1 > /tmp/truth
+for group in $four "task-clock,$four"; do
+	later taker_take
+	run "{$group}" | tail -n 4 > /tmp/numbers
+	like "the host takes all counters from {${group%%,*},...}" 10 95
+	wait
+	taker_give
+done
+taker_end
+tap_end
