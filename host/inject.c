@@ -20,11 +20,11 @@
 void pvperf_inject_nmi(struct pvperf_vcpu *vcpu, const struct pvperf_page *written)
 {
 	struct kvm_vcpu *kvcpu = vcpu->kvcpu;
+	const bool logged = pvperf_dirty_overflow_nmi(vcpu, written);
 
 	atomic_inc(&kvcpu->arch.nmi_queued);
 	kvm_make_request(KVM_REQ_NMI, kvcpu);
-	if (pvperf_dirty_overflow_nmi(vcpu, written) ||
-	    !READ_ONCE(kvcpu->arch.handling_intr_from_guest))
+	if (logged || !READ_ONCE(kvcpu->arch.handling_intr_from_guest))
 		irq_work_queue(&vcpu->wake);
 }
 

@@ -30,11 +30,13 @@
 #define STRETCH_MAX	20
 #define PERIOD_MAX	(1ULL << 62)
 
-/* The period that the guest wants: read once, bounded, and doubled .stretch times. */
-static u64 overflow_period(struct pvperf_host_event *event)
+/*
+ * The period that the guest wants: read once if the memory is @sound, bounded, and doubled
+ * .stretch times.
+ */
+static u64 overflow_period(struct pvperf_host_event *event, bool sound)
 {
-	bool given = event->full && !pvperf_page_poisoned(event->shared);
-	u64 want = given ? READ_ONCE(event->shared->period) : 0;
+	u64 want = sound && event->full ? READ_ONCE(event->shared->period) : 0;
 	u64 min = pvperf_policy_min_period(&pvperf_policy, event->attr.type);
 
 	if (want) {
@@ -61,13 +63,13 @@ static u32 overflow_max(void)
 }
 
 /* Is this overflow one too many since the tick? */
-static bool overflow_thread_fast(struct pvperf_thread *thread)
+static bool overflow_thread_fast(struct pvperf_thread *thread, u32 max)
 {
 	if (thread->tick != jiffies) {
 		thread->tick = jiffies;
 		thread->in_tick = 0;
 	}
-	return ++thread->in_tick > overflow_max() * (THREAD_MAX / EVENT_MAX);
+	return ++thread->in_tick > max * (THREAD_MAX / EVENT_MAX);
 }
 
 /*
@@ -92,10 +94,11 @@ static void overflow_relax(struct pvperf_host_event *event)
 
 static void overflow_pace(struct pvperf_host_event *event)
 {
-	bool fast = overflow_thread_fast(event->vcpu->thread);
+	const u32 max = overflow_max();
+	bool fast = overflow_thread_fast(event->vcpu->thread, max);
 
 	overflow_relax(event);
-	fast |= ++event->in_tick > overflow_max();
+	fast |= ++event->in_tick > max;
 	if (fast && event->stretch < STRETCH_MAX)
 		event->stretch++;
 }
@@ -107,13 +110,13 @@ void pvperf_overflow_arm(struct pvperf_host_event *event, u64 left)
 	if (!event->attr.sample_period)
 		return;
 	overflow_relax(event);
-	period = overflow_period(event);
+	period = overflow_period(event, !pvperf_page_poisoned(event->shared));
 	if (!left || left > period)
 		left = period;
 	pvperf_core_arm(event->perf, period, left);
 }
 
-/* Interrupts off: a timer's overflow may interrupt another overflow. */
+/* Interrupts off: a timer's overflow may interrupt another overflow. The memory is sound. */
 static void overflow_tell(struct pvperf_host_event *event, u64 count)
 {
 	struct pvperf_vcpu *vcpu = event->vcpu;
@@ -123,7 +126,7 @@ static void overflow_tell(struct pvperf_host_event *event, u64 count)
 	event->sync.state = KVM_PERF_STATE_COUNTING;
 	event->sync.flags = event->stretch || event->raised ?
 			    KVM_PERF_EVENT_STRETCHED : 0;
-	pvperf_sync_tell(event);
+	pvperf_sync_store(event);
 	if (event->full)
 		WRITE_ONCE(event->shared->count_at_overflow, event->sync.count);
 	pvperf_page_overflows_inc(event->shared);
@@ -147,7 +150,7 @@ void pvperf_overflow_nmi(struct perf_event *perf, struct perf_sample_data *data,
 		return;
 	local_irq_save(flags);
 	overflow_pace(event);
-	period = overflow_period(event);
+	period = overflow_period(event, true);
 	pvperf_core_next_period_nmi(perf, period);
 	pvperf_core_no_throttle_nmi(perf);
 	overflow_tell(event, pvperf_core_count_nmi(perf));

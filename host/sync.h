@@ -67,18 +67,26 @@ void pvperf_sync_revive(struct pvperf_host_event *event);
 u64 pvperf_sync_ran(const struct pvperf_host_event *event);
 
 /**
- * pvperf_sync_tell() - store .sync where the guest sees it; any context
- * @event: the event; nothing is stored if its memory is poisoned
+ * pvperf_sync_store() - store .sync where the guest sees it; any context
+ * @event: the event, whose memory is not poisoned
  */
-static inline void pvperf_sync_tell(struct pvperf_host_event *event)
+static inline void pvperf_sync_store(struct pvperf_host_event *event)
 {
-	if (pvperf_page_poisoned(event->shared))
-		return;
 	if (event->full)
 		pvperf_page_event_write(event->shared, &event->sequence,
 					&event->sync);
 	else
 		WRITE_ONCE(event->shared->count, event->sync.count);
+}
+
+/**
+ * pvperf_sync_tell() - pvperf_sync_store(), if the memory is not poisoned; any context
+ * @event: the event
+ */
+static inline void pvperf_sync_tell(struct pvperf_host_event *event)
+{
+	if (!pvperf_page_poisoned(event->shared))
+		pvperf_sync_store(event);
 }
 
 #endif /* _PVPERF_HOST_SYNC_H */
