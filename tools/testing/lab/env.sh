@@ -24,6 +24,12 @@ kernel_suite() {
 	echo "$s"
 }
 
+# perf_suite SUITE: the suite whose perf a kernel of SUITE gets: its own, as its users have
+# it; but the tests read what a newer perf than bookworm's prints
+perf_suite() {
+	[ "$1" = bookworm ] && echo "$USERLAND" || echo "$1"
+}
+
 # kernel_version 6.12: the full name that uname -r gives, from the suite's root
 kernel_version() {
 	local d suite

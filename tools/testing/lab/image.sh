@@ -29,6 +29,18 @@ put_program() { # TREE PATH...: with the libraries it wants
 	done
 }
 
+# put_apart TREE PROGRAM DIR: one of another suite: with its libraries and their loader in
+# DIR, where it looks for them
+put_apart() {
+	local tree=$1 program=$2 dir=$3 lib
+	mkdir -p "$tree/$dir" "$tree/${program%/*}"
+	cp -L "$user/$program" "$tree/$program"
+	for lib in $(chroot "$user" ldd "/$program" | grep -oE '/[^ ]+'); do
+		cp -L "$user$lib" "$tree/$dir/"
+	done
+	patchelf --set-interpreter "/$dir/ld-linux-x86-64.so.2" --force-rpath --set-rpath "/$dir" "$tree/$program"
+}
+
 # put_skeleton TREE: the folders that the scripts in inside/ expect, and busybox
 put_skeleton() {
 	local tree=$1 a

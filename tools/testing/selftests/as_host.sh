@@ -1,0 +1,80 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+# The same perf shows the same rows in the guest and on the host, with its real PMU: the
+# same events with the same units, and scaled only what is so there. Asked for without
+# an event, for every name that perf list has, for every metric, and for a recording.
+. ./lib.sh
+
+# names KIND: what perf list has, without tracepoints and the events of other PMUs
+names() {
+	perf list --raw-dump "$1" 2> /dev/null | tr ' ' '\n' |
+		grep -vE '^$|:|^pvperf/|^msr/|^amd_|^uncore|^power/' | sort -u
+}
+
+# rows NAME OPTIONS...: "NAME: EVENT UNIT" for each row of perf stat, and whether any of them
+# is scaled. It depends on chance which; in a short program one may have had no turn at all.
+rows() {
+	rows_of=$1
+	shift
+	perf stat -x, -o /tmp/stat "$@" loop > /dev/null 2> /tmp/err || {
+		echo "$rows_of: failed: $(head -n 1 /tmp/err)"
+		return
+	}
+	awk -F, -v of="$rows_of" 'NF > 4 && $3 != "" {
+		none = $1 ~ /not supported/
+		if (!none && $5 < 100) scaled = 1
+		print of ": " $3 " " $2 (none ? " not supported" : "") }
+		END { print of ": " (scaled ? "some are scaled" : "all are counted") }' /tmp/stat
+}
+
+# rows_of KIND N: of all names of a kind, N at a time
+rows_of() {
+	names "$1" > /tmp/names
+	while some=$(head -n "$2" /tmp/names | paste -sd,) && [ -n "$some" ]; do
+		sed -i "1,$2d" /tmp/names
+		rows "$1 $some" -e "$some"
+	done
+}
+
+# recorded NAME OPTIONS...: the events that perf record has opened
+recorded() {
+	recorded_name=$1
+	shift
+	perf record -q -o /tmp/data "$@" loop > /dev/null 2>&1
+	perf evlist -i /tmp/data 2> /dev/null | grep -v '^#' | sed "s/^/$recorded_name: /"
+}
+
+measure() {
+	rows 'no event'
+	rows -d -d
+	rows cycles,instructions -e cycles,instructions
+	rows six -e cycles,instructions,branches,branch-misses,cache-references,cache-misses
+	rows_of hw 1
+	rows_of cache 3
+	rows_of pmu 6
+	names metric > /tmp/metrics
+	while read -r metric; do
+		rows "metric $metric" -M "$metric"
+	done < /tmp/metrics
+	rows --topdown --topdown
+	recorded record
+	recorded 'record -e cycles' -e cycles
+	recorded 'record -e cycles,instructions' -e cycles,instructions
+}
+
+if [ "$1" = measure ]; then
+	measure
+	exit
+fi
+
+need_host_command
+measure > /tmp/here
+host 'cd /t && ./as_host.sh measure' > /tmp/there
+for kind in 'no event' -d cycles,instructions six hw cache pmu metric --topdown record; do
+	grep "^$kind" /tmp/here > /tmp/mine
+	grep "^$kind" /tmp/there > /tmp/theirs
+	[ -s /tmp/theirs ] && difference=$(diff /tmp/theirs /tmp/mine)
+	tap $? "perf shows the host's rows: $kind ($(grep -c . /tmp/theirs))" \
+		"$(echo "$difference" | head -n 20 | tr '\n' ';')"
+done
+tap_end
