@@ -20,12 +20,21 @@
 #include "slot.h"
 #include "state.h"
 
+/* Has the host that has opened the slot's event got our page, too? */
+static bool page_is_there(struct pvperf_cpu *cpu, struct pvperf_slot *slot)
+{
+	return !(pvperf_caps.features & KVM_PERF_FEATURE_OPEN_PAGE) ||
+	       READ_ONCE(pvperf_cpu_event(cpu, slot)->page) == __pa(&cpu->area->page);
+}
+
 static void slot_opened(struct pvperf_cpu *cpu, struct pvperf_slot *slot,
 			int result)
 {
 	slot->error = result;
-	if (!result)
+	if (!result) {
+		cpu->link.lost |= !page_is_there(cpu, slot);
 		return;
+	}
 	slot->open = false;
 	pvperf_slot_set_on(cpu, slot, false);
 	/* Another kernel on this vCPU has left events behind that have our ids. */
@@ -63,18 +72,29 @@ static void slots_read(struct pvperf_cpu *cpu, unsigned long slots,
 		pvperf_account_synced(cpu, slots & cpu->set.on);
 }
 
+/* A result that no host gives. */
+#define PVPERF_BATCH_UNDONE	1
+
 static void take_result(struct pvperf_cpu *cpu,
 			const struct guest_perf_op *op)
 {
-	struct pvperf_slot *slot = &cpu->slot[op->id % PVPERF_SLOTS];
+	struct pvperf_slot *slot = &cpu->slot[(u32)op->id % PVPERF_SLOTS];
 	int result = READ_ONCE(op->result);
 
+	/* What an old host wrote may have got lost in a migration. */
+	if (unlikely(result == PVPERF_BATCH_UNDONE)) {
+		cpu->link.lost = true;
+		return;
+	}
 	switch (op->op) {
 	case KVM_PERF_OP_OPEN:
 		slot_opened(cpu, slot, result);
 		break;
 	case KVM_PERF_OP_ENABLE:
 		slot_enabled(cpu, slot, result);
+		break;
+	case KVM_PERF_OP_CLOSE:
+		cpu->link.lost |= !!result;
 		break;
 	case KVM_PERF_OP_DISABLE:
 		if (result)
@@ -130,6 +150,7 @@ add_op(struct pvperf_cpu *cpu, u32 op, int s, u64 arg)
 		.op = op,
 		.id = pvperf_cpu_id(cpu, &cpu->slot[s]),
 		.arg = arg,
+		.result = PVPERF_BATCH_UNDONE,
 	};
 }
 
@@ -202,6 +223,10 @@ static void open_slot(struct pvperf_cpu *cpu, int s)
 
 	if (slot->open || !(slot->trial || pvperf_event_wanted(slot)))
 		return;
+	if (pvperf_caps_is_other_model(slot->key.model)) {
+		pvperf_account_unserved(cpu, slot);
+		return;
+	}
 	pvperf_account_restart(cpu, slot);
 	slot->open = true;
 	add_op(cpu, KVM_PERF_OP_OPEN, s, open_param(cpu, s));

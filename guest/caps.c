@@ -5,6 +5,8 @@
  * was lost, in any context but NMI, so it prints nothing. The invariant: no hypercall
  * before CPUID has shown all 12 bytes of the signature.
  */
+#include <linux/atomic.h>
+#include <linux/kernel.h>
 #include <linux/kvm_para.h>
 #include <linux/minmax.h>
 #include <linux/string.h>
@@ -68,6 +70,44 @@ static void read_narrow(struct pvperf_caps *caps)
 	cpuid(KVM_PERF_CPUID_EXCEPTIONS + 1, &except[4], &except[5], &except[6], &except[7]);
 }
 
+/* The kinds of CPUs that hosts have had; the entry's number plus 1 is the model. */
+static atomic64_t models[8];
+
+/* Several CPUs may discover a host at the same time. */
+static u8 model_of(u64 kind)
+{
+	unsigned int i;
+	u64 was;
+
+	for (i = 0; i < ARRAY_SIZE(models); i++) {
+		was = atomic64_cmpxchg(&models[i], 0, kind);
+		if (!was || was == kind)
+			return i + 1;
+	}
+	return PVPERF_MODEL_ANY;
+}
+
+/* The stepping does not matter: those of a model have the same events. */
+#define PVPERF_CAPS_STEPPING	0xfu
+
+static void read_cpu(struct pvperf_caps *caps)
+{
+	u32 signature, maker, rest;
+
+	caps->family = caps->model = 0;
+	if (!(caps->features & KVM_PERF_FEATURE_CPU))
+		return;
+	cpuid(KVM_PERF_CPUID_CPU, &signature, &maker, &rest, &rest);
+	caps->family = signature & ~PVPERF_CAPS_STEPPING;
+	caps->model = model_of((u64)maker << 32 | caps->family);
+}
+
+bool pvperf_caps_cpu_is_ours(void)
+{
+	return !pvperf_caps.family ||
+	       pvperf_caps.family == (cpuid_eax(1) & ~PVPERF_CAPS_STEPPING);
+}
+
 const char *pvperf_caps_discover(void)
 {
 	struct pvperf_caps caps;
@@ -81,8 +121,10 @@ const char *pvperf_caps_discover(void)
 	if (why)
 		return why;
 	read_narrow(&caps);
-	if (pvperf_call_probe() < 0)
-		return "the host does not serve this VM; guests of guests and VMs with protected state are not served";
+	read_cpu(&caps);
+	/* With Hyper-V's enlightenments KVM answers with a status of Hyper-V's, above 0. */
+	if (KVM_PERF_ABI_MAJOR(pvperf_call_probe()) != KVM_PERF_ABI_MAJOR(KVM_PERF_ABI_VERSION))
+		return "the host does not serve this VM; guests of guests, VMs with protected state, and guests that use Hyper-V's or Xen's hypercalls are not served";
 	pvperf_caps = caps;
 	return NULL;
 }

@@ -11,7 +11,12 @@ struct pvperf_caps {
 	u32 batch;	/* operations in one batch */
 	struct pvperf_counters counters;
 	u32 min_period;
+	u32 family;	/* family and model of the host's CPU, by CPUID 1; 0: not known */
+	u8 model;	/* a number of its own for each kind of CPU; 0: not known */
 };
+
+/* The VM has seen more kinds of hosts than it can tell apart. */
+#define PVPERF_MODEL_ANY	0xff
 
 /* The present host's. When the host is replaced the members change one by one. */
 extern struct pvperf_caps pvperf_caps;
@@ -21,5 +26,16 @@ extern struct pvperf_caps pvperf_caps;
  * a few words why there is none. Any context but NMI.
  */
 const char *pvperf_caps_discover(void);
+
+/* Is the host's CPU of the kind that the guest's CPUID claims, as far as is known? */
+bool pvperf_caps_cpu_is_ours(void);
+
+/* May raw codes that were chosen on a host's @model mean something else here? */
+static inline bool pvperf_caps_is_other_model(u8 model)
+{
+	u8 here = pvperf_caps.model;
+
+	return model && here && (model != here || here == PVPERF_MODEL_ANY);
+}
 
 #endif /* _PVPERF_GUEST_CAPS_H */

@@ -10,7 +10,16 @@ static inline bool pvperf_link_gone(const struct pvperf_cpu *cpu)
 	const struct guest_perf_page *page = &cpu->area->page;
 
 	return READ_ONCE(page->state) == KVM_PERF_PAGE_GONE ||
-	       READ_ONCE(page->epoch) != cpu->link.epoch;
+	       READ_ONCE(page->epoch) != READ_ONCE(cpu->link.epoch);
+}
+
+/*
+ * In an NMI, on @cpu: the host has raised an overflow that it did not announce in our page,
+ * so it has not got the page. The next flush takes it for another host.
+ */
+static inline void pvperf_link_doubt_nmi(struct pvperf_cpu *cpu)
+{
+	WRITE_ONCE(cpu->link.epoch, ~READ_ONCE(cpu->area->page.epoch));
 }
 
 /* These four: with IRQs off, on @cpu. */

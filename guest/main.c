@@ -12,6 +12,7 @@
 #include "../compat/perf.h"
 #include "caps.h"
 #include "cpu.h"
+#include "hypercall.h"
 #include "nmi.h"
 #include "notify.h"
 #include "pmu.h"
@@ -50,6 +51,8 @@ static int __init pvperf_guest_init(void)
 	err = pvperf_nmi_init();
 	if (err)
 		goto err_cpu;
+	/* A kernel that has crashed on another vCPU may have left events with our ids. */
+	pvperf_call_reset();
 	err = pvperf_cpu_start();
 	if (err)
 		goto err_nmi;
@@ -59,6 +62,9 @@ static int __init pvperf_guest_init(void)
 	err = pvperf_pmu_init();
 	if (err)
 		goto err_notify;
+	if (!pvperf_caps_cpu_is_ours())
+		pr_notice("the host's CPU is of another model (CPUID 1: %#x) than the VM's: raw events, and those that perf list has for the VM's model, count what their codes mean at the host\n",
+			  pvperf_caps.family);
 	return 0;
 
 err_notify:

@@ -2,14 +2,15 @@
 /*
  * Decides which NMIs are ours, and which slots they stand for. Reads the page, calls
  * sample.h, knows no perf_event. The invariant: the handler claims an NMI if the host
- * has announced more NMIs than the handler has claimed. So it never claims those of
- * others, and does claim one for an event that is gone.
+ * has announced more NMIs than the handler has claimed, or if an event has overflowed. So it
+ * never claims those of others, and does claim one for an event that is gone.
  */
 #include <linux/jiffies.h>
 #include <linux/minmax.h>
 #include <linux/sched/clock.h>
 #include <asm/nmi.h>
 #include "../compat/perf.h"
+#include "link.h"
 #include "nmi.h"
 #include "sample.h"
 #include "state.h"
@@ -30,28 +31,60 @@ static int take_late_nmi(struct pvperf_cpu *cpu)
 	return NMI_HANDLED;
 }
 
-static int take_nmi(unsigned int type, struct pt_regs *regs)
+static void take_pending(struct pvperf_cpu *cpu, unsigned long pending, u64 start,
+			 struct pt_regs *regs)
 {
-	struct pvperf_cpu *cpu = pvperf_cpu_this();
-	u64 start = local_clock();
-	unsigned long pending;
-	u32 nmis;
 	int s;
 
-	if (!cpu->area)
-		return NMI_DONE;
-	nmis = pvperf_page_nmis(&cpu->area->page) - cpu->nmi.seen;
-	if (!nmis)
-		return take_late_nmi(cpu);
-	cpu->nmi.seen += nmis;
-	cpu->nmi.late |= nmis > 1;
-	cpu->nmi.late_until = jiffies + PVPERF_NMI_LATE;
-	pending = pvperf_page_pending_take(&cpu->area->page);
 	pvperf_for_each_slot(s, pending)
 		pvperf_sample_nmi(cpu, s, regs);
 	/* If samples take too long, core lowers the allowed rate for good. */
 	pvperf_compat_sample_took_nmi(min_t(u64, local_clock() - start,
 					    PVPERF_NMI_WORK));
+}
+
+/*
+ * After a migration with no event open, a new host serves us without our page until the
+ * first OPEN tells that. A host older than ABI 1.4 does not tell.
+ */
+static unsigned long unannounced(const struct pvperf_cpu *cpu)
+{
+	unsigned long on = cpu->set.on, pending = 0;
+	int s;
+
+	pvperf_for_each_slot(s, on)
+		if (cpu->slot[s].key.sampling && READ_ONCE(cpu->area->event[s].overflows))
+			__set_bit(s, &pending);
+	return pending;
+}
+
+static int take_unannounced(struct pvperf_cpu *cpu, u64 start, struct pt_regs *regs)
+{
+	unsigned long pending = unannounced(cpu);
+
+	if (!pending)
+		return take_late_nmi(cpu);
+	take_pending(cpu, pending, start, regs);
+	pvperf_link_doubt_nmi(cpu);
+	irq_work_queue(&cpu->batch.work);
+	return NMI_HANDLED;
+}
+
+static int take_nmi(unsigned int type, struct pt_regs *regs)
+{
+	struct pvperf_cpu *cpu = pvperf_cpu_this();
+	u64 start = local_clock();
+	u32 nmis;
+
+	if (!cpu->area)
+		return NMI_DONE;
+	nmis = pvperf_page_nmis(&cpu->area->page) - cpu->nmi.seen;
+	if (!nmis)
+		return take_unannounced(cpu, start, regs);
+	cpu->nmi.seen += nmis;
+	cpu->nmi.late |= nmis > 1;
+	cpu->nmi.late_until = jiffies + PVPERF_NMI_LATE;
+	take_pending(cpu, pvperf_page_pending_take(&cpu->area->page), start, regs);
 	return NMI_HANDLED;
 }
 

@@ -143,6 +143,7 @@ static int key_raw(u64 config, u64 config1, struct pvperf_key *key)
 	if (config1 && pvperf_raw_wants_config1(maker, config))
 		return pvperf_refuse_config1(config);
 	key->type = KVM_PERF_TYPE_RAW;
+	key->model = pvperf_caps.model;
 	key->config = pvperf_raw_config(maker, config);
 	return 0;
 }
@@ -287,6 +288,18 @@ static int check_event(struct perf_event *event)
 	return regs & PERF_REG_EXTENDED_MASK ? -EINVAL : 0;
 }
 
+/* A child counts as its parent does; a trial may have found another host. */
+static u8 model_of(const struct perf_event *event)
+{
+	const struct pvperf_key *key = &pvperf_event_of(event)->key;
+
+	if (event->parent)
+		key = &pvperf_event_of(event->parent)->key;
+	else if (key->model)
+		return pvperf_caps.model;
+	return key->model;
+}
+
 static int setup_event(struct perf_event *event, struct pvperf_event *p)
 {
 	int err;
@@ -297,6 +310,7 @@ static int setup_event(struct perf_event *event, struct pvperf_event *p)
 	p->tuned = event->parent;
 	/* Saves a call at each fork: the host has opened the parent. */
 	err = event->parent ? 0 : try_key(&p->key, &p->last);
+	p->key.model = model_of(event);
 	if (!err && p->hardware)
 		err = check_group(event);
 	if (!err && is_sampling_event(event))

@@ -8,8 +8,7 @@
 static inline bool pvperf_key_equal(const struct pvperf_key *a,
 				    const struct pvperf_key *b)
 {
-	return a->type == b->type && a->flags == b->flags &&
-	       a->config == b->config && a->sampling == b->sampling;
+	return a->type == b->type && a->how == b->how && a->config == b->config;
 }
 
 /* Is @slot free while its host event counts for @key? The next user only needs a READ. */

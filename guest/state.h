@@ -31,8 +31,14 @@
 /* What the host counts in a slot. Events of equal keys can share a host event in turn. */
 struct pvperf_key {
 	u32 type;
-	u16 flags;
-	bool sampling;
+	union {
+		struct {
+			u16 flags;
+			bool sampling;
+			u8 model;	/* of a raw event: pvperf_caps.model when it was opened */
+		};
+		u32 how;		/* all of these, to compare */
+	};
 	u64 config;
 	u64 need;	/* of the host's counters, see counters.h; follows from the above */
 };

@@ -14,6 +14,7 @@
 #include <linux/smp.h>
 #include <linux/workqueue.h>
 #include "batch.h"
+#include "caps.h"
 #include "link.h"
 #include "slot.h"
 #include "state.h"
@@ -37,13 +38,14 @@ static void stop_stale(struct pvperf_cpu *cpu)
 
 /*
  * An event that only counts makes no call for long, so nobody would notice that the
- * host was replaced (migration). So this READs one event of each CPU.
+ * host was replaced (migration). And what was counted since the last READ is lost then. So
+ * this READs all events of each CPU.
  */
 static void check_here(void *unused)
 {
 	struct pvperf_cpu *cpu = pvperf_cpu_this();
 
-	cpu->set.reading |= cpu->set.on & -cpu->set.on;
+	cpu->set.reading |= cpu->set.on;
 	stop_stale(cpu);
 	cpu->counters.scarce = false;
 	/* The host may now be able to open or start what it refused before. */
@@ -76,16 +78,23 @@ static bool has_open(int nr, void *unused)
 static void print_changes(void)
 {
 	static bool told_gone;
+	static int told_model = -1;
 	static int told;
 	int losses = pvperf_link_losses();
 	bool gone = pvperf_link_any_down();
+	int model = pvperf_caps.model;
 
+	if (told_model < 0)
+		told_model = model;
 	if (losses == told && gone == told_gone)
 		return;
 	if (gone && !told_gone)
 		pr_info("the host side has gone; events don't count until it returns\n");
 	else if (!gone)
 		pr_info("the host side is back\n");
+	if (told_model != model)
+		pr_info("the host has another kind of CPU now; raw events count again if they are opened anew\n");
+	told_model = model;
 	told = losses;
 	told_gone = gone;
 }

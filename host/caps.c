@@ -174,6 +174,11 @@ void pvperf_caps_cpuid(u32 leaf, u32 *eax, u32 *ebx, u32 *ecx, u32 *edx)
 		*ecx = counters;
 		*edx = pvperf_policy.min_period;
 		break;
+	case KVM_PERF_CPUID_CPU:
+		*eax = 0;
+		cpuid(0, eax, ebx, ecx, edx);
+		*eax = cpuid_eax(1);
+		break;
 	default:
 		pvperf_narrow_cpuid(leaf, eax, ebx, ecx, edx);
 	}

@@ -174,6 +174,9 @@ int pvperf_event_open(struct pvperf_vcpu *vcpu,
 	err = pvperf_ids_add(event);
 	if (err)
 		goto err_release;
+	if (!pvperf_page_poisoned(event->shared))
+		pvperf_page_event_init(event->shared, event->full,
+				       vcpu->page ? vcpu->page_addr : 0);
 	pvperf_sync_event(event);
 	return 0;
 

@@ -60,6 +60,22 @@ struct pvperf_event_sync {
 };
 
 /**
+ * pvperf_page_event_init() - host: begin an event
+ * @ev: the event's memory
+ * @full: it is a whole struct guest_perf_event
+ * @page: the address of the vCPU's page; 0: it has none
+ */
+static inline void pvperf_page_event_init(struct guest_perf_event *ev, int full, __u64 page)
+{
+	WRITE_ONCE(ev->count, 0);
+	WRITE_ONCE(ev->overflows, 0);
+	if (!full)
+		return;
+	WRITE_ONCE(ev->count_at_overflow, 0);
+	WRITE_ONCE(ev->page, page);
+}
+
+/**
  * pvperf_page_event_write() - host: publish an update
  * @ev: the event's memory
  * @sequence: the host's own copy, never read back from @ev

@@ -124,6 +124,8 @@ static void guest_feature_names(uint32_t features, char *names, size_t size)
 		{ KVM_PERF_FEATURE_READ_MANY, "read-many" },
 		{ KVM_PERF_FEATURE_COUNTERS, "counters" },
 		{ KVM_PERF_FEATURE_NARROW, "narrow" },
+		{ KVM_PERF_FEATURE_OPEN_PAGE, "open-page" },
+		{ KVM_PERF_FEATURE_CPU, "cpu" },
 	};
 	size_t used = 0;
 	int i;
@@ -167,6 +169,25 @@ static void guest_limits(const struct side *side, struct finding *f)
 	} else {
 		finding_ok(f, "%u events a vCPU, %u counters, %u operations a batch, sampling periods from %u",
 			   r.eax, r.ecx, r.ebx, r.edx);
+	}
+}
+
+/* Raw codes, also those of the lists that perf has for a model, are the host's. */
+static void guest_cpu(const struct side *side, struct finding *f)
+{
+	const uint32_t stepping = 0xf;
+	uint32_t here = cpuid(1).eax, there = cpuid(KVM_PERF_CPUID_CPU).eax;
+
+	if (!guest_host_side()) {
+		finding_unknown(f, "the host does not offer pvperf");
+	} else if (!(cpuid(KVM_PERF_CPUID_FEATURES).ebx & KVM_PERF_FEATURE_CPU)) {
+		finding_ok(f, "the host does not tell its CPU's model");
+	} else if ((here ^ there) & ~stepping) {
+		finding_problem(f, "the VM's CPU model (%#x) is not the host's (%#x): raw events and those of perf list's tables count what their codes mean at the host",
+				here, there);
+		finding_todo(f, "use generic events (cycles, cache-misses), or have the VM run with the host's model (QEMU: -cpu host)");
+	} else {
+		finding_ok(f, "the VM has the model of the host's CPU (%#x)", there);
 	}
 }
 
@@ -301,6 +322,7 @@ static const struct condition guest_conditions[] = {
 	{ "abi", guest_abi },
 	{ "features", guest_features },
 	{ "limits", guest_limits },
+	{ "cpu", guest_cpu },
 	{ "samples", guest_samples },
 	{ "groups", guest_groups },
 	{ "raw", guest_raw },

@@ -50,12 +50,19 @@
  *              are narrow if their code is not, and not if it is
  *   BASE + 7   the same for eight more
  *
+ * and with KVM_PERF_FEATURE_CPU, whose codes the codes of raw events are. A VM's own CPUID
+ * may tell it another model.
+ *
+ *   BASE + 8   EAX  family, model and stepping of the host's CPU, as in EAX of CPUID 1
+ *              EBX, ECX, EDX: its maker, as in CPUID 0
+ *
  * The leaves may appear and disappear while the guest runs: when the host loads
  * or unloads its module, and with live migration. So a guest confirms the answer
  * by one call, KVM_PERF_OP_PROBE, which returns the ABI version. Later calls may
  * answer -KVM_ENOSYS (there is no host side any more) or -KVM_ENOENT (there is
  * another host side, which does not know this id). The guest then forgets what
- * it had open and starts again at discovery.
+ * it had open and starts again at discovery. A guest that has no event open learns of
+ * another host side by guest_perf_event.page, when it opens the next one.
  *
  * Versioning
  * ----------
@@ -171,7 +178,7 @@
 
 /* ------------------------------------------------------------ discovery */
 
-#define KVM_PERF_ABI_VERSION		0x00010003
+#define KVM_PERF_ABI_VERSION		0x00010004
 #define KVM_PERF_ABI_MAJOR(v)		((v) >> 16)
 
 #define KVM_PERF_CPUID_BASE		0x4000ff00
@@ -180,7 +187,8 @@
 #define KVM_PERF_CPUID_CODES		0x4000ff03	/* and the next one */
 #define KVM_PERF_CPUID_NARROW		0x4000ff05
 #define KVM_PERF_CPUID_EXCEPTIONS	0x4000ff06	/* and the next one */
-#define KVM_PERF_CPUID_MAX		0x4000ff07
+#define KVM_PERF_CPUID_CPU		0x4000ff08
+#define KVM_PERF_CPUID_MAX		0x4000ff08
 #define KVM_PERF_SIGNATURE		"PvPerfPvPerf"
 
 #define KVM_PERF_FEATURE_PAGE		(1 << 0)	/* ATTACH, DETACH */
@@ -192,6 +200,8 @@
 #define KVM_PERF_FEATURE_READ_MANY	(1 << 6)	/* READ of many in a batch */
 #define KVM_PERF_FEATURE_COUNTERS	(1 << 7)	/* kinds of counters */
 #define KVM_PERF_FEATURE_NARROW		(1 << 8)	/* narrow events */
+#define KVM_PERF_FEATURE_OPEN_PAGE	(1 << 9)	/* guest_perf_event.page */
+#define KVM_PERF_FEATURE_CPU		(1 << 10)	/* KVM_PERF_CPUID_CPU */
 
 /*
  * Intel: a fixed counter for each of these, besides the general-purpose ones. Reference
@@ -325,9 +335,11 @@ struct guest_perf_attr {
  * @sequence: odd while the host writes
  * @flags: KVM_PERF_EVENT_STRETCHED: the host uses a longer period
  * @count_at_overflow: the count at the last overflow
- * @reserved: 0
+ * @page: with KVM_PERF_FEATURE_OPEN_PAGE the address of the vCPU's page when the event was
+ *	opened; 0: it had none. If that is not the guest's page, this is not the host side
+ *	to which the guest gave it
  *
- * The host writes everything but @period.
+ * The host writes everything but @period. OPEN sets all of it to 0 first.
  */
 struct guest_perf_event {
 	__u64 count;
@@ -339,7 +351,7 @@ struct guest_perf_event {
 	__u32 sequence;		/* odd while the host writes */
 	__u32 flags;		/* STRETCHED: the host uses a longer period */
 	__u64 count_at_overflow;
-	__u64 reserved;
+	__u64 page;		/* the vCPU's, at OPEN; 0: none */
 };
 
 /**
@@ -436,7 +448,7 @@ KVM_PERF_ASSERT_AT(guest_perf_event, period, 32);
 KVM_PERF_ASSERT_AT(guest_perf_event, sequence, 40);
 KVM_PERF_ASSERT_AT(guest_perf_event, flags, 44);
 KVM_PERF_ASSERT_AT(guest_perf_event, count_at_overflow, 48);
-KVM_PERF_ASSERT_AT(guest_perf_event, reserved, 56);
+KVM_PERF_ASSERT_AT(guest_perf_event, page, 56);
 
 KVM_PERF_ASSERT(guest_perf_event_param,
 		sizeof(struct guest_perf_event_param) == 24);

@@ -6,6 +6,7 @@
  */
 
 #include "tiny_test.h"
+#include <cpuid.h>
 
 #define TURNS		1000000ull
 
@@ -36,7 +37,8 @@ TEST_F(flow, leaves)
 {
 	const uint32_t must = KVM_PERF_FEATURE_PAGE | KVM_PERF_FEATURE_BATCH |
 			      KVM_PERF_FEATURE_TIMES | KVM_PERF_FEATURE_SAMPLING |
-			      KVM_PERF_FEATURE_COUNTERS | KVM_PERF_FEATURE_NARROW;
+			      KVM_PERF_FEATURE_COUNTERS | KVM_PERF_FEATURE_NARROW |
+			      KVM_PERF_FEATURE_OPEN_PAGE | KVM_PERF_FEATURE_CPU;
 	const uint32_t kinds = KVM_PERF_COUNTERS_INSTRUCTIONS | KVM_PERF_COUNTERS_CYCLES |
 			       KVM_PERF_COUNTERS_REF_CYCLES | KVM_PERF_COUNTERS_PAIR;
 	uint32_t r[4];
@@ -77,6 +79,20 @@ TEST_F(flow, narrow_leaves)
 	EXPECT_TRUE(narrow[0] || !unlike[0]);
 	EXPECT_TRUE(!narrow[0] || narrow[0] < limits[2]);
 	EXPECT_TRUE(narrow[0] || !(narrow[1] | narrow[2] | narrow[3]));
+}
+
+/* The host's CPU, which is the one that this program runs on. */
+TEST_F(flow, cpu_leaf)
+{
+	uint32_t r[4], eax, ebx, ecx, edx;
+
+	ASSERT_EQ(0, tiny_cpuid(self->v, KVM_PERF_CPUID_CPU, r));
+	__cpuid(1, eax, ebx, ecx, edx);
+	EXPECT_EQ(eax, r[0]);
+	__cpuid(0, eax, ebx, ecx, edx);
+	EXPECT_EQ(ebx, r[1]);
+	EXPECT_EQ(ecx, r[2]);
+	EXPECT_EQ(edx, r[3]);
 }
 
 /* A kernel that scans for signatures finds ours once, and KVM's where it always was. */
@@ -404,7 +420,47 @@ TEST_F(flow, times)
 	ASSERT_CALL(0, id_call(self->v, KVM_PERF_OP_READ, 3));
 	EXPECT_EQ(enabled, e->time_enabled);
 	EXPECT_EQ(0, e->sequence & 1);
-	EXPECT_EQ(0, e->reserved);
+}
+
+/* Whatever is there before: OPEN begins all of it but the guest's .period. */
+TEST_F(flow, open_begins)
+{
+	struct guest_perf_attr attr = attr_measured(0);
+	struct guest_perf_event *e = event_at(&self->vm, 3);
+
+	memset(e, CANARY, sizeof(*e));
+	ASSERT_CALL(0, open_attr(self->v, 3, KVM_PERF_EVENT_SIZE, &attr));
+	EXPECT_EQ(0, e->count);
+	EXPECT_EQ(0, e->overflows);
+	EXPECT_EQ(KVM_PERF_STATE_OFF, e->state);
+	EXPECT_EQ(0, e->time_enabled);
+	EXPECT_EQ(0, e->time_running);
+	EXPECT_EQ(0x0101010101010101ull * CANARY, e->period);
+	EXPECT_EQ(0, e->sequence & 1);
+	EXPECT_EQ(0, e->flags);
+	EXPECT_EQ(0, e->count_at_overflow);
+	EXPECT_EQ(0, e->page);
+}
+
+/* A guest learns at OPEN whether the host has its page. */
+TEST_F(flow, open_tells_page)
+{
+	struct guest_perf_event *e = event_at(&self->vm, 3);
+
+	ASSERT_CALL(0, tiny_call_gpa(self->v, KVM_PERF_OP_ATTACH, AT_HEAD(0), 0));
+	ASSERT_CALL(0, open_event(self->v, 3, 0));
+	EXPECT_EQ(AT_HEAD(0), e->page);
+	ASSERT_CALL(0, tiny_call_gpa(self->v, KVM_PERF_OP_ATTACH, AT_HEAD(1), 0));
+	ASSERT_CALL(0, id_call(self->v, KVM_PERF_OP_CLOSE, 3));
+	ASSERT_CALL(0, open_event(self->v, 3, 0));
+	EXPECT_EQ(AT_HEAD(1), e->page);
+
+	/* another vCPU's page is not this one's */
+	ASSERT_CALL(0, open_event(self->other, 4, 0));
+	EXPECT_EQ(0, event_at(&self->vm, 4)->page);
+	ASSERT_CALL(0, tiny_call(self->v, KVM_PERF_OP_DETACH, 0, 0, 0));
+	ASSERT_CALL(0, open_event(self->v, 3, 0));
+	EXPECT_EQ(0, e->page);
 }
 
 /*

@@ -2,15 +2,15 @@
 /*
  * mon COMMAND...: one command for the monitor of the guest's QEMU, run in the
  * host: `mon info status`, `mon system_reset`, `mon stop`, `mon cpu_del 1`.
- * From the guest: `host mon COMMAND...`.
+ * From the guest: `host mon COMMAND...`. $LAB_GUEST_NAME names another guest than "guest".
  */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
 
-#define MONITOR	"/run/guest.monitor"
 #define PROMPT	"(qemu) "
 
 /* Copies what comes before the prompt; 0: the monitor is gone. */
@@ -45,7 +45,8 @@ static int until_prompt(int fd, FILE *to)
 
 int main(int argc, char **argv)
 {
-	struct sockaddr_un a = { .sun_family = AF_UNIX, .sun_path = MONITOR };
+	struct sockaddr_un a = { .sun_family = AF_UNIX };
+	const char *name = getenv("LAB_GUEST_NAME");
 	int i, fd = socket(AF_UNIX, SOCK_STREAM, 0);
 	char line[4096] = "";
 	size_t at = 0;
@@ -54,16 +55,17 @@ int main(int argc, char **argv)
 		fprintf(stderr, "usage: mon COMMAND...\n");
 		return 125;
 	}
+	snprintf(a.sun_path, sizeof(a.sun_path), "/run/%s.monitor", name ? name : "guest");
 	for (i = 1; i < argc && at < sizeof(line); i++)
 		at += snprintf(line + at, sizeof(line) - at, "%s%s", argv[i],
 			       i + 1 < argc ? " " : "\n");
 	if (at >= sizeof(line) || connect(fd, (struct sockaddr *)&a, sizeof(a))) {
-		perror(MONITOR);
+		perror(a.sun_path);
 		return 125;
 	}
 	until_prompt(fd, NULL);
 	if (write(fd, line, at) != (ssize_t)at) {
-		perror(MONITOR);
+		perror(a.sun_path);
 		return 125;
 	}
 	/* `quit` leaves no prompt behind, and is no failure for it. */
