@@ -34,7 +34,11 @@ bool pvperf_page_look(const void *at)
 	return PageHWPoison(page) || folio_test_hwpoison(page_folio(page));
 }
 
-/* 0: there is no memory, or @write is set and the guest may not write to it. */
+/*
+ * 0: there is no memory, or @write is set and the guest may not write to it. Memory that
+ * KVM itself has put into the VM (its TSS, an identity map, the APIC's page on Intel) is none
+ * of the guest's.
+ */
 static unsigned long page_hva(struct kvm *kvm, u64 gpa, bool write)
 {
 	struct kvm_memory_slot *slot;
@@ -43,7 +47,7 @@ static unsigned long page_hva(struct kvm *kvm, u64 gpa, bool write)
 
 	idx = srcu_read_lock(&kvm->srcu);
 	slot = __gfn_to_memslot(kvm_memslots(kvm), gpa >> PAGE_SHIFT);
-	if (slot && !(slot->flags & KVM_MEMSLOT_INVALID) &&
+	if (slot && slot->id < KVM_USER_MEM_SLOTS && !(slot->flags & KVM_MEMSLOT_INVALID) &&
 	    !(write && (slot->flags & KVM_MEM_READONLY)))
 		hva = __gfn_to_hva_memslot(slot, gpa >> PAGE_SHIFT);
 	srcu_read_unlock(&kvm->srcu, idx);

@@ -269,4 +269,19 @@ TEST_F(op, refused)
 		ASSERT_EQ(CANARY, head[i]);
 }
 
+/* Memory that KVM itself has put into the VM: on Intel the APIC's page is such a slot. */
+TEST(apic_page)
+{
+	struct tiny_totals before;
+	struct tiny_vm vm;
+
+	ASSERT_EQ(0, tiny_totals_read(&before));
+	ASSERT_EQ(0, tiny_vm_create_apics(&vm));
+	EXPECT_CALL(-KVM_EFAULT, tiny_call_gpa(&vm.vcpu[0], KVM_PERF_OP_ATTACH, 0xfee00000, 0));
+	EXPECT_CALL(-KVM_EFAULT, tiny_call_gpa(&vm.vcpu[0], KVM_PERF_OP_BATCH, 0xfee00000, 1));
+	EXPECT_CALL(-KVM_EFAULT, tiny_call_gpa(&vm.vcpu[0], KVM_PERF_OP_OPEN, 0xfee00000, 0));
+	tiny_vm_destroy(&vm);
+	EXPECT_TRUE(tiny_totals_wait(&before));
+}
+
 TEST_HARNESS_MAIN
