@@ -167,9 +167,9 @@ static inline bool pvperf_page_event_read(const struct guest_perf_event *ev,
  * pvperf_page_event_whole() - guest, the event's vCPU: is the last update whole?
  * @ev: the event's memory
  *
- * The host writes while this vCPU is outside the guest, so it has ended each update
- * but one that a migration has cut. If the event may overflow between two loads, they are
- * of two updates: load what may be older first.
+ * The host writes while this vCPU is outside the guest, so it has ended each update but
+ * one that a migration has cut. Two loads may still be of two updates, if the event
+ * overflows between them or the host's module leaves: load what may be older first.
  *
  * Return: true if so.
  */

@@ -58,7 +58,10 @@
  *
  * The leaves may appear and disappear while the guest runs: when the host loads
  * or unloads its module, and with live migration. So a guest confirms the answer
- * by one call, KVM_PERF_OP_PROBE, which returns the ABI version. Later calls may
+ * by one call, KVM_PERF_OP_PROBE, which returns the ABI version, the same as BASE + 1.
+ * Another answer is not the host side's: calls of a guest that has told KVM to use
+ * Hyper-V's or Xen's hypercalls do not reach it, and KVM answers in their way. Nothing tells a
+ * guest that a host side has appeared; it may look again from time to time. Later calls may
  * answer -KVM_ENOSYS (there is no host side any more) or -KVM_ENOENT (there is
  * another host side, which does not know this id). The guest then forgets what
  * it had open and starts again at discovery. A guest that has no event open learns of
@@ -74,12 +77,15 @@
  *
  * Calls
  * -----
- * Made with KVM's own calling convention (VMCALL or VMMCALL; number in RAX,
- * arguments in RBX, RCX, RDX, RSI, result in RAX), from CPL 0, by the vCPU whose
+ * Made with KVM's own calling convention (VMCALL on Intel, VMMCALL on AMD and Hygon;
+ * KVM_PERF_OP in RAX, the operation in RBX, its arguments in RCX, RDX and RSI, result in
+ * RAX; all other registers stay as they are), from CPL 0, by the vCPU whose
  * events are meant. The host takes 32 bits of each argument; an address is
  * guest-physical, and given as its low and its high half. A negative result is a
  * -KVM_E* value; otherwise the result is 0 or what the operation says. A call
- * that fails has changed nothing.
+ * that fails has changed nothing. The host may sleep in a call, for as long as userspace
+ * needs to provide memory that the call names. READ of one event names none, so it is the
+ * call for an NMI handler.
  *
  *   PROBE                  the ABI version
  *   OPEN    lo, hi         opens the event that struct guest_perf_event_param
@@ -101,11 +107,16 @@
  * Each call works alone: a guest may use the first five of 2010 and no more,
  * or attach pages and send batches. A batch may contain OPEN, CLOSE, ENABLE,
  * DISABLE and READ. Their first argument is guest_perf_op.id; for OPEN .arg is
- * the address, and .id must be the same as in the event's parameter. ENABLE of a
- * sampling event takes in .arg how much is left of the first period (0: all of
- * it). With KVM_PERF_FEATURE_READ_MANY a READ takes in .arg which events to read:
- * bit n stands for the event .id + n, and 0 for the event .id alone. The host
+ * the address, and .id must be the same as in the event's parameter. For CLOSE and
+ * DISABLE .arg must be 0. With KVM_PERF_FEATURE_READ_MANY a READ takes in .arg which events
+ * to read: bit n stands for the event .id + n, and 0 for the event .id alone. The host
  * reads every event that it can; .result is the first error.
+ *
+ * Each ENABLE of a sampling event that is off begins a period anew: what was left of the
+ * last one is forgotten. In a batch .arg says how much is left of that period (0, or more
+ * than the period: all of it); the shortest period does not bind it, but at least one more
+ * event passes before the overflow. .arg has no meaning for an event that only counts, or is
+ * enabled already.
  *
  * Lifetimes
  * ---------
@@ -115,8 +126,11 @@
  * whichever comes first; from then on the host does not write to its memory.
  * If the guest has not ended the event itself, the last thing that the host
  * writes is the state KVM_PERF_STATE_GONE, provided that the memory still is the
- * guest's. Memory given with OPEN or ATTACH stays pinned at the host until then;
- * the guest must not use it for anything else, nor balloon it away.
+ * guest's, and has room for a state: 16 bytes have none. CLOSE, DETACH and RESET leave the
+ * state KVM_PERF_STATE_OFF, also in the memory of other vCPUs' events, whose pages stay
+ * KVM_PERF_PAGE_LIVE in RESET. Memory given with OPEN or ATTACH stays pinned at the host until
+ * then; the guest must not use it for anything else, nor balloon it away. Events survive a
+ * crash of the guest's kernel: a new kernel begins with RESET, or its ids may be taken.
  *
  * Ordering
  * --------
@@ -131,7 +145,10 @@
  * In an overflow the order is: count, count_at_overflow, then .overflows + 1,
  * then the bit in .pending, then .nmis + 1, then the NMI. NMIs merge: one may
  * stand for many overflows, so a handler must take all overflows that .overflows
- * counts, and reset it to 0 by an atomic exchange.
+ * counts, and reset it to 0 by an atomic exchange. And one may come to a handler that
+ * finds nothing: KVM keeps one NMI waiting while a handler runs, and the handler may take
+ * that one's overflow. So if .nmis has risen by more than 1, one later NMI that finds it
+ * unchanged belongs to this vCPU's events, too.
  *
  * Errors
  * ------
@@ -141,10 +158,12 @@
  *   -KVM_EPERM        not from CPL 0 (KVM's own answer), or from a nested guest
  *   -KVM_EOPNOTSUPP   impossible for this VM: its state is protected from the
  *                     host (SEV-ES)
- * OPEN:
+ * OPEN, which looks at the param's address; the param; the attr; the policy (period,
+ * type, config); the event's memory; the id; the number of events; the PMU:
  *   -KVM_EINVAL       an address not aligned or a structure across a page's
  *                     end; reserved or unknown bits; a period below the limit
- *                     (there is none for software events); a negative id
+ *                     (there is none for software events), or with bit 63; a
+ *                     negative id; an .event_size that is not 0, 16 or 64
  *   -KVM_EFAULT       no memory at an address, or memory that may not be written
  *   -KVM_E2BIG        .size of the attr is not one that the host knows
  *   -KVM_EPERM        a type of event that the VM's policy does not allow

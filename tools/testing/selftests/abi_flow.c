@@ -422,6 +422,28 @@ TEST_F(flow, times)
 	EXPECT_EQ(0, e->sequence & 1);
 }
 
+/*
+ * An attr as the series of 2010 sent it: a copy of a program's perf_event_attr. It is
+ * refused until the guest has taken out what it has to do itself, and the hole of 2010.
+ */
+TEST_F(flow, attr_of_2010)
+{
+	const struct guest_perf_attr fits = attr_measured(0);
+	struct guest_perf_attr attr = fits;
+
+	attr.size = 0xdeadbeef;
+	attr.sample_type = 7;		/* IP, TID, TIME */
+	attr.read_format = 3;
+	attr.flags = 1 << 0 | 1 << 1 | 1 << 8;	/* disabled, inherit, mmap */
+	EXPECT_CALL(-KVM_E2BIG, open_attr(self->v, 3, 0, &attr));
+	attr.size = 0;
+	EXPECT_CALL(-KVM_EINVAL, open_attr(self->v, 3, 0, &attr));
+	attr.sample_type = attr.read_format = 0;
+	EXPECT_CALL(-KVM_EINVAL, open_attr(self->v, 3, 0, &attr));
+	attr.flags &= KVM_PERF_FLAG_DISABLED;
+	EXPECT_CALL(0, open_attr(self->v, 3, 0, &attr));
+}
+
 /* Whatever is there before: OPEN begins all of it but the guest's .period. */
 TEST_F(flow, open_begins)
 {

@@ -304,6 +304,41 @@ TEST_F(limit, extremes)
 	EXPECT_CALL(0, id_call(self->v, KVM_PERF_OP_CLOSE, INT32_MAX));
 }
 
+/*
+ * An OPEN with everything wrong, which is put right step by step: the errors come in the
+ * order of abi.rst.
+ */
+TEST_F(limit, order_of_errors)
+{
+	struct guest_perf_event_param *param = tiny_ptr(&self->vm, AT_PARAM);
+	struct guest_perf_attr *attr = tiny_ptr(&self->vm, AT_ATTR);
+	uint64_t at = AT_PARAM + 1;
+
+	ASSERT_CALL(0, open_event(self->v, 0, 0));
+	*param = (struct guest_perf_event_param){ .attr_addr = TINY_HOLE, .id = -1 };
+	*attr = (struct guest_perf_attr){ .type = 77, .size = 71, .sample_period = 1 };
+#define OPENS(error) EXPECT_CALL(error, tiny_call_gpa(self->v, KVM_PERF_OP_OPEN, at, 0))
+	OPENS(-KVM_EINVAL);		/* the param's address */
+	at = AT_PARAM;
+	OPENS(-KVM_EINVAL);		/* the param */
+	param->id = 0;
+	param->guest_event_addr = TINY_HOLE;
+	OPENS(-KVM_EFAULT);		/* the attr's address */
+	param->attr_addr = AT_ATTR;
+	OPENS(-KVM_E2BIG);		/* the attr */
+	attr->size = 0;
+	OPENS(-KVM_EINVAL);		/* its period */
+	attr->sample_period = 0;
+	OPENS(-KVM_EPERM);		/* its type */
+	*attr = attr_measured(0);
+	OPENS(-KVM_EFAULT);		/* the event's memory */
+	param->guest_event_addr = AT_EVENT(1);
+	OPENS(-KVM_EEXIST);		/* the id */
+	param->id = 1;
+	OPENS(0);
+#undef OPENS
+}
+
 TEST_F(limit, pages)
 {
 	char value[16];
