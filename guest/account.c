@@ -103,11 +103,16 @@ note_starved(struct pvperf_cpu *cpu, const struct pvperf_slot *slot,
 void pvperf_account_served(struct pvperf_cpu *cpu, struct pvperf_slot *slot)
 {
 	const struct guest_perf_event *ev = pvperf_cpu_event(cpu, slot);
+	struct pvperf_event *p;
 
 	lockdep_assert_irqs_disabled();
 	if (!slot->event)
 		return;
-	pvperf_time_book(pvperf_event_of(slot->event), ev, PVPERF_SERVED, cpu->batch.now);
+	p = pvperf_event_of(slot->event);
+	if (p->anew)
+		local64_set(&p->since, 0);
+	p->anew = false;
+	pvperf_time_book(p, ev, PVPERF_SERVED, cpu->batch.now);
 	note_starved(cpu, slot, READ_ONCE(ev->state));
 }
 

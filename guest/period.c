@@ -34,6 +34,19 @@ u64 pvperf_period_of(const struct perf_event *event)
 			     pvperf_period_min(event)) : PVPERF_PERIOD_TRIAL;
 }
 
+/*
+ * A program that sets a period (PERF_EVENT_IOC_PERIOD) begins a new one, as on bare metal. A
+ * DISABLE that goes before has yet to tell what was counted in the old one.
+ */
+static s64 since_of(struct perf_event *event, u64 period)
+{
+	struct pvperf_event *p = pvperf_event_of(event);
+
+	p->anew = p->armed && p->armed != period && !pvperf_event_is_freq(event);
+	p->armed = period;
+	return p->anew ? 0 : local64_read(&p->since);
+}
+
 u64 pvperf_period_arm(struct pvperf_cpu *cpu, struct pvperf_slot *slot)
 {
 	struct guest_perf_event *ev = pvperf_cpu_event(cpu, slot);
@@ -44,7 +57,7 @@ u64 pvperf_period_arm(struct pvperf_cpu *cpu, struct pvperf_slot *slot)
 	if (!slot->key.sampling)
 		return 0;
 	period = pvperf_period_of(slot->event);
-	since = local64_read(&pvperf_event_of(slot->event)->since);
+	since = since_of(slot->event, period);
 	slot->armed = period;
 	WRITE_ONCE(ev->period, period);
 	/* Never 0, which would mean a whole period. */

@@ -16,9 +16,9 @@
 #include "state.h"
 
 /*
- * The NMI of an event of user code may come when the CPU has entered the kernel. core
- * would drop that sample silently. The sample belongs to the user code that the CPU
- * has left, so it gets the registers of that.
+ * The NMI of an event of user code may come when the CPU has entered the kernel. The sample
+ * belongs to the user code that the CPU has left, so it gets the registers of that: core
+ * would take the kernel's address away from it, or the sample's SIGTRAP.
  */
 static struct pt_regs *regs_nmi(const struct perf_event *event,
 				struct pt_regs *regs)
@@ -42,14 +42,21 @@ static u64 period_nmi(const struct perf_event *event, u64 since,
 	return event->hw.sample_period;
 }
 
+/* Is there a limit of overflows (PERF_EVENT_IOC_REFRESH), after which core stops the event? */
+static bool limited_nmi(const struct perf_event *event)
+{
+	return atomic_read(&event->event_limit);
+}
+
 /*
  * An event that is stopped in a bracket, or leaving, still counts, so its overflows
- * make samples. But core sends no SIGTRAP for an event that has left.
+ * make samples. But core sends no SIGTRAP for an event that has left, and can't stop it.
  */
 static bool wanted_nmi(const struct pvperf_slot *slot,
 		       const struct perf_event *event)
 {
-	return !slot->halted && (event == slot->event || !event->attr.sigtrap);
+	return !slot->halted &&
+	       (event == slot->event || !(event->attr.sigtrap || limited_nmi(event)));
 }
 
 /* Returns what core says: not 0 if the event must stop for now. */
@@ -112,7 +119,7 @@ static u32 write_all_nmi(struct pvperf_cpu *cpu, struct perf_event *event,
 			pvperf_core_overflow_prepare(event, PVPERF_CORE_AHEAD, period);
 		else
 			pvperf_core_overflow_prepare(event, stamp, last);
-		halt = stretched ?
+		halt = stretched && !limited_nmi(event) ?
 		       write_throttled_nmi(cpu, event, period, regs) :
 		       write_nmi(event, period, regs);
 	} while (made < n && !halt);
@@ -133,6 +140,9 @@ void pvperf_sample_nmi(struct pvperf_cpu *cpu, int s, struct pt_regs *regs)
 	event = event ?: READ_ONCE(slot->leaving);
 	if (!n || !event)
 		return;
+	/* After a move to a host whose shortest period is longer. */
+	stretched |= pvperf_period_min(event) > event->hw.sample_period &&
+		     !pvperf_event_is_freq(event);
 	pvperf_account_fold(event, ev);
 	pvperf_event_mark_fresh(pvperf_event_of(event), false);
 	if (wanted_nmi(slot, event))

@@ -16,6 +16,9 @@ static bool slot_idle(const struct pvperf_slot *slot)
 	return !slot->event && !slot->leaving;
 }
 
+/* From here on the slot has the key already. */
+#define SLOT_FITS	4
+
 /*
  * How well @slot suits @event; 0: not at all. The slot that the event has left in this
  * bracket suits best, as the host then needs to do nothing.
@@ -25,12 +28,15 @@ static int slot_fit(const struct pvperf_slot *slot,
 		    const struct perf_event *event)
 {
 	if (event && slot->leaving == event && !slot->event)
-		return 4;
+		return 5;
 	if (!slot_idle(slot))
 		return 0;
 	if (!slot->open)
-		return 2;
-	return !slot->close && pvperf_key_equal(&slot->key, key) ? 3 : 1;
+		return 3;
+	if (!slot->close && pvperf_key_equal(&slot->key, key))
+		return SLOT_FITS;
+	/* Rather not one that runs on for an event that may be back soon. */
+	return slot->on ? 1 : 2;
 }
 
 int pvperf_slot_find(struct pvperf_cpu *cpu, const struct pvperf_key *key,
@@ -40,7 +46,7 @@ int pvperf_slot_find(struct pvperf_cpu *cpu, const struct pvperf_key *key,
 
 	lockdep_assert_irqs_disabled();
 	/* True nearly always; the search costs more than the rest of ->add(). */
-	if (last < pvperf_caps.events && slot_fit(&cpu->slot[last], key, event) >= 3)
+	if (last < pvperf_caps.events && slot_fit(&cpu->slot[last], key, event) >= SLOT_FITS)
 		return last;
 	for (s = 0; s < pvperf_caps.events; s++) {
 		fit = slot_fit(&cpu->slot[s], key, event);

@@ -35,6 +35,8 @@ static int try_here(struct pvperf_cpu *cpu, const struct pvperf_key *key,
 	pvperf_slot_claim(cpu, s, key);
 	pvperf_batch_flush(cpu);
 	slot->trial = false;
+	if (slot->error)
+		__clear_bit(s, &cpu->set.odd);
 	return slot->error;
 }
 

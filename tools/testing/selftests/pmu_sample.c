@@ -424,6 +424,26 @@ TEST_F(sample, new_period)
 	EXPECT_EQ(period, r->last_period);
 }
 
+/* What was counted towards a long period is no loss when the program sets a short one. */
+TEST_F(sample, much_shorter_period)
+{
+	struct perf_event_attr attr = attr_sample(PERIOD * 100000);
+	struct ring *r = &self->ring;
+	uint64_t period = PERIOD, v[4];
+
+	attr.read_format |= PERF_FORMAT_LOST;
+	attr.sample_type &= ~PERF_SAMPLE_PERIOD;	/* else a longer period is no loss */
+	ASSERT_EQ(0, ring_open(r, event_open(&attr, 0, -1, -1), 128));
+	enable(r->fd);
+	load(RUN);
+	ASSERT_EQ(0, ioctl(r->fd, PERF_EVENT_IOC_PERIOD, &period));
+	load(RUN);
+	disable(r->fd);
+	ASSERT_EQ((ssize_t)sizeof(v), read(r->fd, v, sizeof(v)));
+	EXPECT_LT(RUN, v[0]);
+	EXPECT_EQ(0, v[3]);
+}
+
 static void __attribute__((noinline)) deeper(int depth, uint64_t turns)
 {
 	if (depth)
