@@ -131,7 +131,8 @@ begin_here(struct pvperf_cpu *cpu, struct perf_event *event,
 	p->level_lost = p->lost;
 	p->paced_count = count;
 	p->enabled = READ_ONCE(ev->time_enabled);
-	p->running = p->paced_running = READ_ONCE(ev->time_running);
+	p->running = READ_ONCE(ev->time_running);
+	p->paced_running = p->running;
 	p->served = served;
 	return READ_ONCE(ev->state);
 }

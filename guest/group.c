@@ -21,7 +21,8 @@
 #include "state.h"
 
 #define each_member(event, leader)						\
-	for ((event) = (leader); (event); (event) = pvperf_core_next_member(event))
+	for (struct perf_event *__at = (leader);				\
+	     __at && ((event) = __at, true); __at = pvperf_core_next_member(__at))
 
 /* All of the time. */
 #define SHARE_ALL	BIT_ULL(32)
