@@ -17,15 +17,18 @@ all=$!
 until [ -e /tmp/started ]; do
 	sleep 0.05
 done
-i=0
-while [ $i -lt 5 ]; do
-	echo 0 > $cpu
+# turn STATE: CPU 1 takes it
+turn() {
+	echo "$1" > $cpu && [ "$(cat $cpu)" = "$1" ] && turns=$((turns + 1))
 	sleep 0.2
-	echo 1 > $cpu
-	sleep 0.2
-	i=$((i + 1))
+}
+
+turns=0
+for state in 0 1 0 1 0 1 0 1 0 1; do
+	turn $state
 done
-tap $? "CPU 1 goes and comes back five times under perf stat -a"
+[ $turns = 10 ]
+tap $? "CPU 1 goes and comes back five times under perf stat -a" "$turns of 10"
 # taskset's own instructions are counted, too, and are less than 1 %.
 n=$(count -e instructions:u taskset -c 1 ./loop100m)
 [ "${n:-0}" -ge $want ] && within "$n" $want 10
