@@ -20,12 +20,8 @@ four=cycles:u,instructions:u,branches:u,branch-misses:u
 
 short() { stat "$1" ./loop100m; }
 
-# faults EVENTS, syscalls EVENTS: programs with many of these. Those of faults() are as short
-# as two turns of the host's events, so what they are scaled by is a small sample.
-faults() {
-	# shellcheck disable=SC2016 # for the inner shell
-	stat "$1" sh -c 'i=0; while [ $((i += 1)) -le 30 ]; do /lab/bin/five faults; done'
-}
+# syscalls EVENTS: a program with many, at a steady rate. A short one would have too few turns
+# of the host's events: what is scaled is a sample.
 syscalls() { stat "$1" dd if=/dev/zero of=/dev/null bs=1 count=300000 2> /dev/null; }
 
 # like NAME LOW HIGH: each count of /tmp/numbers is that of /tmp/truth, and all have the
@@ -74,8 +70,6 @@ cases() {
 	twin "$1: task-clock, as the leader" 2
 	run "{cycles:u,task-clock,${six#*,}},task-clock" | sed 1d > /tmp/numbers
 	twin "$1: task-clock, as a member" 2
-	faults "{page-faults,$six},page-faults" > /tmp/numbers
-	twin "$1: page-faults, as the leader" 10
 	syscalls "{raw_syscalls:sys_enter,$six},raw_syscalls:sys_enter" > /tmp/numbers
 	twin "$1: a tracepoint, as the leader" 2
 	taker_give
