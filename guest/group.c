@@ -133,8 +133,14 @@ static void level_other(const struct pvperf_event *p, struct perf_event *event, 
 	}
 }
 
+/* An event that was throttled has not run either, but has lost nothing. */
+static bool never_ran(const struct pvperf_event *p)
+{
+	return !p->ran && p->lost != p->level_lost;
+}
+
 /*
- * The share that all get. If one has not run at all, all get nothing. What a sampling event
+ * The share that all get. If one never had a counter, all get nothing. What a sampling event
  * has counted is in its samples, or will be, so then all counts stay: @counts is false.
  */
 static u64 lowest_share(struct perf_event *leader, bool *counts)
@@ -148,7 +154,7 @@ static u64 lowest_share(struct perf_event *leader, bool *counts)
 		if (!in_slot(event))
 			continue;
 		p = pvperf_event_of(event);
-		share = min(share, p->ran ? share_of(p) : 0);
+		share = min(share, never_ran(p) ? 0 : share_of(p));
 		*counts &= !p->key.sampling;
 	}
 	return share;
