@@ -175,7 +175,6 @@ void pvperf_caps_cpuid(u32 leaf, u32 *eax, u32 *ebx, u32 *ecx, u32 *edx)
 		*edx = pvperf_policy.min_period;
 		break;
 	case KVM_PERF_CPUID_CPU:
-		*eax = 0;
 		cpuid(0, eax, ebx, ecx, edx);
 		*eax = cpuid_eax(1);
 		break;

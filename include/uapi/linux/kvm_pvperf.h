@@ -50,8 +50,8 @@
  *              are narrow if their code is not, and not if it is
  *   BASE + 7   the same for eight more
  *
- * and with KVM_PERF_FEATURE_CPU, whose codes the codes of raw events are. A VM's own CPUID
- * may tell it another model.
+ * and with KVM_PERF_FEATURE_CPU the model of the host's CPU. The codes of raw events are
+ * those of that model. The VM's own CPUID may tell another one.
  *
  *   BASE + 8   EAX  family, model and stepping of the host's CPU, as in EAX of CPUID 1
  *              EBX, ECX, EDX: its maker, as in CPUID 0
