@@ -61,7 +61,7 @@ silicon:
 clean:
 	@rm -rf build/bench build/modules build/logs build/tmp build/selftests build/unit build/packaging build/pvperf build/silicon build/silicon-lab build/docs
 	@for r in build/roots/*/src; do rm -rf "$$r"; done
-	@if [ -e tools/testing/unit/Makefile ]; then $(MAKE) -s -C tools/testing/unit clean; fi
+	@$(MAKE) -s -C tools/testing/unit clean
 
 distclean: clean
 	@rm -rf build
