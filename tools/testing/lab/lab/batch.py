@@ -6,7 +6,18 @@ import re
 import shlex
 
 SKIPPED = 4         # kselftest's exit status for "skip"
+# What a test needs, by its WHERE: without it most would skip all that they have.
+NEEDS = {
+    'host': ('/sys/module/pvperf_host', 'pvperf_host is not loaded, see host.log'),
+    'guest': ('/sys/bus/event_source/devices/pvperf', 'pvperf_guest has no PMU here, see guest.log'),
+}
 Result = collections.namedtuple('Result', 'verdict seconds output')
+
+
+def need(where):
+    """A command that prints a failed result if the module under test is not there."""
+    path, why = NEEDS.get(where, ('/', ''))
+    return f'[ -e {path} ] || echo "not ok - {why}"'
 
 
 def command(tests):
@@ -15,10 +26,12 @@ def command(tests):
     there = 'host ' if tests[0].where != 'host' else ''
     lines = ['cd /t', f'{there}/t/ledger.sh open']
     for t in tests:
+        lines += [f'export LAB_TEST={t.name}']
         # Of the level "warning", so that the console has the mark, too, before its lines.
         mark = f'echo "<4>lab: test {t.name}" > /dev/kmsg'
         lines += [mark] + ([f"host '{mark}'"] if there else [])
         lines += [f'echo; echo "@@lab begin {t.name}"; lab_start=$(cut -d " " -f 1 /proc/uptime)',
+                  need(t.where),
                   f'timeout -k 5 {t.timeout} sh -c {shlex.quote(t.command)} < /dev/null 2>&1',
                   f'lab_rc=$?; {there}/t/ledger.sh',
                   f'echo; echo "@@lab end {t.name} $lab_rc $lab_start $(cut -d " " -f 1 /proc/uptime)"']
