@@ -10,6 +10,7 @@
 #define pr_fmt(fmt) "pvperf_host: " fmt
 
 #include <linux/err.h>
+#include <linux/ktime.h>
 #include <linux/kvm_host.h>
 #include <linux/sched/signal.h>
 #include "call.h"
@@ -17,7 +18,9 @@
 #include "decode.h"
 #include "event.h"
 #include "ids.h"
+#include "keep.h"
 #include "names.h"
+#include "pace.h"
 #include "page.h"
 #include "sync.h"
 #include "trace.h"
@@ -115,16 +118,28 @@ static int call_open_locked(struct pvperf_vcpu *vcpu, struct call_open *open)
 	return err;
 }
 
-/* The vCPU is not locked: to copy and to pin may take as long as userspace likes. */
+/* A VM that opens too many events waits, in its own vCPUs' time. */
+static void call_open_pace(struct pvperf_vm *vm)
+{
+	u64 wait = pvperf_pace(&vm->open_at, ktime_get_ns(),
+			       READ_ONCE(pvperf_policy.max_opens));
+
+	if (wait)
+		schedule_timeout_killable(nsecs_to_jiffies(wait) + 1);
+}
+
+/* The vCPU is not locked: all but call_open_locked() may take long. */
 static int call_open(struct pvperf_vcpu *vcpu, u64 addr, const s32 *id)
 {
 	struct pvperf_vm *vm = vcpu->vm;
 	struct call_open open;
 	int err;
 
+	call_open_pace(vm);
 	err = call_open_copy(vm->kvm, &open, addr, id);
 	if (err)
 		return err;
+	pvperf_keep_make(&open.attr);
 	open.page = call_page(vm, open.param.guest_event_addr);
 	if (IS_ERR(open.page))
 		return PTR_ERR(open.page);

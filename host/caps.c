@@ -19,6 +19,7 @@ struct pvperf_policy pvperf_policy = {
 	.yield = false,
 	.max_events = KVM_PERF_EVENTS_MAX,
 	.max_vm_events = 4096,
+	.max_opens = 4096,
 	.max_pages = 2048,
 	.min_period = 1000,
 };
@@ -34,6 +35,19 @@ module_param_named(max_events, pvperf_policy.max_events, uint, 0444);
 MODULE_PARM_DESC(max_events, "events that one vCPU may have open, 1 to 64 (default 64)");
 module_param_named(max_vm_events, pvperf_policy.max_vm_events, uint, 0444);
 MODULE_PARM_DESC(max_vm_events, "events that all vCPUs of a VM may have open, 1 to 65536 (default 4096)");
+
+static int max_opens_set(const char *text, const struct kernel_param *kp)
+{
+	return param_set_uint_minmax(text, kp, 1, 1000000);
+}
+
+static const struct kernel_param_ops max_opens_ops = {
+	.set = max_opens_set,
+	.get = param_get_uint,
+};
+module_param_cb(max_opens, &max_opens_ops, &pvperf_policy.max_opens, 0644);
+MODULE_PARM_DESC(max_opens, "events that all vCPUs of a VM may open in a second, 1 to 1000000 (default 4096); more wait for their turn");
+
 module_param_named(max_pages, pvperf_policy.max_pages, uint, 0444);
 MODULE_PARM_DESC(max_pages, "pages that one VM's pins may hold in place, 1 to 65536 (default 2048); a transparent huge page is held as a whole");
 module_param_named(min_period, pvperf_policy.min_period, uint, 0444);

@@ -6,25 +6,29 @@
  * Ours are bound to a CPU, disabled, and exclude guests: they take no counter, and do
  * not keep a mediated vPMU from being lent. If one is missing, for want of memory or of
  * a PMU, guests' events work all the same, and only cost more.
+ *
+ * A work makes them, with the kernel's rights: the process of a VM usually has none to an
+ * event of a CPU, and would ask the host's security modules at each OPEN.
  */
 #include <linux/err.h>
 #include <linux/jiffies.h>
 #include <linux/kvm_pvperf.h>
-#include <linux/mutex.h>
 #include <linux/perf_event.h>
 #include <linux/smp.h>
 #include <linux/workqueue.h>
 #include "keep.h"
 
-/* How long after the last use of a kind its event is kept. */
+/* How long after the last use of a kind its event is kept, and after a failure none made. */
 #define KEEP_FOR	(10 * HZ)
 
 struct keep {
 	u32 type;
 	u64 config;
 	atomic_t users;
-	unsigned long last;		/* when the last user went */
-	struct perf_event *perf;	/* created and released under keep_lock */
+	bool wanted;
+	unsigned long last;		/* when somebody last wanted or used it */
+	unsigned long failed;		/* when no event could be made; 0: it could */
+	struct perf_event *perf;	/* keep_work() makes and releases it */
 };
 
 /* All hardware events are one kind: what perf does for the first is the driver's. */
@@ -34,8 +38,6 @@ static struct keep keeps[] = {
 	{ PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CONTEXT_SWITCHES },
 	{ PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_MIGRATIONS },
 };
-
-static DEFINE_MUTEX(keep_lock);
 
 /* NULL: the first and the last event of this kind are as cheap as any. */
 static struct keep *keep_of(const struct guest_perf_attr *attr)
@@ -50,6 +52,13 @@ static struct keep *keep_of(const struct guest_perf_attr *attr)
 	return NULL;
 }
 
+static bool keep_failed(const struct keep *keep)
+{
+	unsigned long failed = READ_ONCE(keep->failed);
+
+	return failed && time_before(jiffies, failed + KEEP_FOR);
+}
+
 static void keep_create(struct keep *keep)
 {
 	struct perf_event_attr attr = {
@@ -61,59 +70,70 @@ static void keep_create(struct keep *keep)
 	};
 	struct perf_event *perf;
 
-	mutex_lock(&keep_lock);
-	if (!keep->perf) {
-		perf = perf_event_create_kernel_counter(&attr, raw_smp_processor_id(),
-							NULL, NULL, NULL);
-		if (!IS_ERR(perf))
-			WRITE_ONCE(keep->perf, perf);
-	}
-	mutex_unlock(&keep_lock);
+	perf = perf_event_create_kernel_counter(&attr, raw_smp_processor_id(),
+						NULL, NULL, NULL);
+	WRITE_ONCE(keep->failed, IS_ERR(perf) ? jiffies | 1 : 0);
+	WRITE_ONCE(keep->perf, IS_ERR(perf) ? NULL : perf);
 }
 
 static void keep_release(struct keep *keep)
 {
 	struct perf_event *perf = keep->perf;
 
-	lockdep_assert_held(&keep_lock);
 	if (!perf)
 		return;
 	WRITE_ONCE(keep->perf, NULL);
 	perf_event_release_kernel(perf);
 }
 
+/* Releases an event that has not been used for long. Returns whether to look again. */
+static bool keep_expire(struct keep *keep)
+{
+	if (!keep->perf || atomic_read(&keep->users))
+		return false;
+	if (time_before(jiffies, READ_ONCE(keep->last) + KEEP_FOR))
+		return true;
+	keep_release(keep);
+	return false;
+}
+
 static void keep_work(struct work_struct *work);
 static DECLARE_DELAYED_WORK(keep_later, keep_work);
 
-/* A guest that begins to use a kind just now finds none kept, and is slow once. */
 static void keep_work(struct work_struct *work)
 {
 	bool again = false;
 	struct keep *keep;
 
-	mutex_lock(&keep_lock);
 	for (keep = keeps; keep < keeps + ARRAY_SIZE(keeps); keep++) {
-		if (!keep->perf || atomic_read(&keep->users))
-			continue;
-		if (time_before(jiffies, READ_ONCE(keep->last) + KEEP_FOR))
-			again = true;
-		else
-			keep_release(keep);
+		if (xchg(&keep->wanted, false) && !keep->perf)
+			keep_create(keep);
+		again |= keep_expire(keep);
 	}
-	mutex_unlock(&keep_lock);
 	if (again)
-		schedule_delayed_work(&keep_later, HZ);
+		queue_delayed_work(system_unbound_wq, &keep_later, HZ);
+}
+
+void pvperf_keep_make(const struct guest_perf_attr *attr)
+{
+	struct keep *keep = keep_of(attr);
+
+	if (!keep)
+		return;
+	WRITE_ONCE(keep->last, jiffies);
+	if (READ_ONCE(keep->perf) || keep_failed(keep))
+		return;
+	WRITE_ONCE(keep->wanted, true);
+	mod_delayed_work(system_unbound_wq, &keep_later, 0);
+	flush_delayed_work(&keep_later);
 }
 
 void pvperf_keep_get(const struct guest_perf_attr *attr)
 {
 	struct keep *keep = keep_of(attr);
 
-	if (!keep)
-		return;
-	atomic_inc(&keep->users);
-	if (!READ_ONCE(keep->perf))
-		keep_create(keep);
+	if (keep)
+		atomic_inc(&keep->users);
 }
 
 void pvperf_keep_put(const struct guest_perf_attr *attr)
@@ -124,7 +144,7 @@ void pvperf_keep_put(const struct guest_perf_attr *attr)
 		return;
 	WRITE_ONCE(keep->last, jiffies);
 	if (atomic_dec_and_test(&keep->users))
-		schedule_delayed_work(&keep_later, KEEP_FOR);
+		queue_delayed_work(system_unbound_wq, &keep_later, KEEP_FOR);
 }
 
 u32 pvperf_keep_count(void)
@@ -142,8 +162,6 @@ void pvperf_keep_exit(void)
 	struct keep *keep;
 
 	cancel_delayed_work_sync(&keep_later);
-	mutex_lock(&keep_lock);
 	for (keep = keeps; keep < keeps + ARRAY_SIZE(keeps); keep++)
 		keep_release(keep);
-	mutex_unlock(&keep_lock);
 }

@@ -14,8 +14,14 @@
 struct guest_perf_attr;
 
 /**
- * pvperf_keep_get() - before a guest's event is created; process context
- * @attr: the event's; may take a lock and create our own event of this kind
+ * pvperf_keep_make() - have our own event of a kind; sleeps, so the caller holds no lock
+ * @attr: the event's that a guest opens
+ */
+void pvperf_keep_make(const struct guest_perf_attr *attr);
+
+/**
+ * pvperf_keep_get() - before a guest's event is created; any context
+ * @attr: the event's
  */
 void pvperf_keep_get(const struct guest_perf_attr *attr);
 

@@ -36,6 +36,7 @@ enum pvperf_priority {
  * @yield: a VM that wants the whole PMU (mediated vPMU) gets it from the guests
  * @max_events: of one vCPU
  * @max_vm_events: of all vCPUs of a VM
+ * @max_opens: OPENs of a VM in a second; more wait
  * @max_pages: that one VM's pins may hold, see hold.h
  * @min_period: the shortest sampling period
  * @hardware: perf's driver for this CPU can exclude the host from an event
@@ -49,6 +50,7 @@ struct pvperf_policy {
 	bool yield;
 	__u32 max_events;
 	__u32 max_vm_events;
+	__u32 max_opens;
 	__u32 max_pages;
 	__u32 min_period;
 	bool hardware;

@@ -74,6 +74,7 @@ struct pvperf_vm {
 	bool left_out;			/* by .name; may change at any time */
 	u8 priority;			/* enum pvperf_priority; may change at any time */
 	struct pvperf_stats stats;
+	atomic64_t open_at;		/* pace.c: when the next OPEN may be */
 	struct llist_node freed;	/* waits for a grace period */
 };
 

@@ -12,7 +12,7 @@
 #define PAIRS	(KVM_PERF_BATCH_MAX / 2)
 #define BATCHES	8
 /* Interrupts of the other CPU that have other reasons. */
-#define OTHERS	20
+#define OTHERS	2
 
 /* Function call interrupts that a CPU has had, by which text is patched, too. */
 static long calls_of(int cpu)

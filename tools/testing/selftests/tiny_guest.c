@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 static int64_t run_to_end(struct tiny_vcpu *v)
@@ -47,10 +48,25 @@ static void regs_run(struct tiny_vcpu *v)
 		v->result = TINY_BROKEN;
 }
 
+/*
+ * The process of a VM usually has no rights. Here the threads of vCPUs have none, and what
+ * starts the program, which also reads debugfs, is root.
+ */
+static void rights_drop(void)
+{
+	const uid_t nobody = 65534;
+
+	/* libc's functions would change all threads */
+	if (syscall(SYS_setresgid, nobody, nobody, nobody) ||
+	    syscall(SYS_setresuid, nobody, nobody, nobody))
+		abort();
+}
+
 static void *vcpu_thread(void *arg)
 {
 	struct tiny_vcpu *v = arg;
 
+	rights_drop();
 	for (;;) {
 		while (sem_wait(&v->go))
 			;

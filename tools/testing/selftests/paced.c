@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: GPL-2.0
+/* A VM that opens events faster than max_opens waits, and no other VM does. */
+
+#include "tiny_test.h"
+#include <time.h>
+
+#define RATE	"50"
+#define OPENS	150
+#define NS	1000000000ll
+
+FIXTURE(paced) {
+	struct tiny_vm vm, other;
+	struct tiny_totals before;
+};
+
+FIXTURE_SETUP(paced)
+{
+	ASSERT_EQ(0, tiny_totals_read(&self->before));
+	ASSERT_EQ(0, tiny_vm_create(&self->vm, 1));
+	ASSERT_EQ(0, tiny_vm_create(&self->other, 1));
+	measured_choose(&self->vm.vcpu[0]);
+	ASSERT_EQ(0, tiny_param_write("max_opens", RATE));
+}
+
+FIXTURE_TEARDOWN(paced)
+{
+	EXPECT_EQ(0, tiny_param_write("max_opens", "4096"));
+	tiny_vm_destroy(&self->other);
+	tiny_vm_destroy(&self->vm);
+	EXPECT_TRUE(tiny_totals_wait(&self->before));
+}
+
+/* How long @n pairs of OPEN and CLOSE take, in ns; -1: one failed. */
+static int64_t pairs(struct tiny_vm *vm, int n)
+{
+	struct timespec from, to;
+
+	clock_gettime(CLOCK_MONOTONIC, &from);
+	while (n--)
+		if (open_event(&vm->vcpu[0], 0, 0) ||
+		    id_call(&vm->vcpu[0], KVM_PERF_OP_CLOSE, 0))
+			return -1;
+	clock_gettime(CLOCK_MONOTONIC, &to);
+	return (to.tv_sec - from.tv_sec) * NS + to.tv_nsec - from.tv_nsec;
+}
+
+/* A second's worth at once, and then so many a second. */
+TEST_F(paced, opens)
+{
+	int64_t first = pairs(&self->vm, 40), rest = pairs(&self->vm, OPENS);
+
+	TH_LOG("40 OPENs in %lld us, %d more in %lld us", (long long)first / 1000, OPENS,
+	       (long long)rest / 1000);
+	ASSERT_LE(0, first);
+	EXPECT_GE(NS / 10, first);
+	EXPECT_LE(2 * NS, rest);
+	EXPECT_GE(4 * NS, rest);
+}
+
+TEST_F(paced, others)
+{
+	ASSERT_LE(NS / 10, pairs(&self->vm, 100));
+	EXPECT_GE(NS / 10, pairs(&self->other, 40));
+}
+
+TEST_F(paced, range)
+{
+	EXPECT_NE(0, tiny_param_write("max_opens", "0"));
+	EXPECT_NE(0, tiny_param_write("max_opens", "1000001"));
+	EXPECT_NE(0, tiny_param_write("max_opens", "many"));
+}
+
+TEST_HARNESS_MAIN
