@@ -73,4 +73,20 @@ tap $? "-r: three runs have the same mean" "${n:-nothing}"
 perf stat -x, -o /tmp/stat -e '{cycles,instructions,branches}' ./loop100m
 [ "$(stat_share /tmp/stat | grep -c '^[0-9]* 100\.00$')" = 3 ]
 tap $? "a group counts all of the time" "$(tr '\n' ' ' < /tmp/stat)"
+
+# An ordinary user, by the guest's sysctl: 3 is Debian's default.
+paranoid=/proc/sys/kernel/perf_event_paranoid
+before=$(cat $paranoid)
+user() { /usr/bin/setpriv --reuid 1000 --regid 1000 --clear-groups --inh-caps=-all "$@"; }
+echo 3 > $paranoid
+user perf stat -e instructions:u true > /tmp/err 2>&1
+[ $? -ne 0 ] && grep -q 'Access to performance monitoring and observability operations is limited' /tmp/err
+tap $? "an ordinary user may not count with perf_event_paranoid 3" "$(head -n 3 /tmp/err | tr '\n' '|')"
+echo 2 > $paranoid
+n=$(user perf stat -x, -e instructions:u ./loop100m 2>&1 | stat_value)
+exactly "${n:-0}" $want
+tap $? "and with 2 counts the user side of programs" "${n:-nothing}"
+! user perf stat -a -e instructions:u true > /dev/null 2>&1
+tap $? "but no whole CPU"
+echo "$before" > $paranoid
 tap_end
