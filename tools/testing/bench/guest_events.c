@@ -68,6 +68,17 @@ void batch_reads(struct tiny_vcpu *v, int n, int events)
 		};
 }
 
+void batch_each(struct tiny_vcpu *v, int n, uint32_t op)
+{
+	int i;
+
+	for (i = 0; i < n; i++)
+		batch_of(v)[i] = (struct guest_perf_op){
+			.op = op, .id = EVENT_ID(v, i),
+			.arg = op == KVM_PERF_OP_OPEN ? AT_PARAM(v, i) : 0,
+		};
+}
+
 static struct tiny_timed batch_call(struct tiny_vcpu *v, int from, int n)
 {
 	return call_of(KVM_PERF_OP_BATCH, AT_HEAD(v) + offsetof(struct guest_perf_page, batch) +
@@ -90,13 +101,13 @@ void batch_singles(struct tiny_vcpu *v, int events)
 	memcpy(batch_of(v), op, sizeof(op));
 }
 
-uint64_t batch_time(struct tiny_vcpu *v, int n)
+uint64_t batch_time(struct tiny_vcpu *v, int n, int rounds)
 {
 	const struct tiny_timed call = batch_call(v, 0, n);
 	uint64_t ticks;
 	int i;
 
-	timed(v, TINY_CODE_TIMED_CALL, &call, 1, ROUNDS_BATCH, &ticks);
+	timed(v, TINY_CODE_TIMED_CALL, &call, 1, rounds, &ticks);
 	for (i = 0; i < n; i++)
 		need(!batch_of(v)[i].result, "an operation of a batch failed");
 	return ticks;

@@ -17,9 +17,11 @@ int64_t event_open(struct tiny_vcpu *v, int n, const struct guest_perf_attr *att
 void events_begin(struct tiny_vcpu *v, int n, const struct guest_perf_attr *attr);
 void events_end(struct tiny_vcpu *v);
 
-/* Runs a batch of @n READs of @events events in turn. */
+/* Makes a batch of @n READs of @events events in turn, or of @op of the first @n events. */
 void batch_reads(struct tiny_vcpu *v, int n, int events);
-uint64_t batch_time(struct tiny_vcpu *v, int n);
+void batch_each(struct tiny_vcpu *v, int n, uint32_t op);
+/* Runs it, and takes the median. */
+uint64_t batch_time(struct tiny_vcpu *v, int n, int rounds);
 /* Runs the batch @times between two marks. */
 void batch_marked(struct tiny_vcpu *v, int n, int times, const char *label);
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # NMIs for a vCPU that does not run, because it is halted, or because another task of
 # the host has its CPU. Each overflow that the host counted is a sample in the guest, or
-# is reported as lost, and counts are right.
+# is reported as lost, and counts are right. And NMIs that are not ours: none is claimed.
 . ./lib.sh
 
 need_host_command
@@ -49,4 +49,18 @@ n=$(perf stat -x, -e instructions:u ./loop20m 2>&1 | stat_share)
 unspin
 within "${n% *}" $want 0.01 && always "$n"
 tap $? "descheduled: the count is exact" "${n:-nothing}"
+
+# foreign OPTIONS...: five NMIs from QEMU while perf stat counts; prints how many the kernel
+# found to be nobody's
+unknown() { dmesg | grep -c 'Dazed and confused'; }
+foreign() {
+	before=$(unknown)
+	perf stat -a -o /tmp/stat "$@" sh -c 'for i in 1 2 3 4 5; do host mon nmi; usleep 20000; done' > /dev/null
+	echo $(($(unknown) - before))
+}
+for events in instructions instructions:u,cycles:k,task-clock; do
+	n=$(expected foreign -e $events)
+	[ "$n" = 5 ]
+	tap $? "foreign: none of five NMIs is claimed while $events count" "$n were nobody's"
+done
 tap_end
