@@ -11,8 +11,11 @@
 
 #define PAIRS	(KVM_PERF_BATCH_MAX / 2)
 #define BATCHES	8
-/* Interrupts of the other CPU that have other reasons. */
-#define OTHERS	2
+/*
+ * Interrupts of the other CPU that have other reasons, such as a wake-up: up to 3. Text that
+ * is patched for each pair costs at least 256.
+ */
+#define OTHERS	16
 
 /* Function call interrupts that a CPU has had, by which text is patched, too. */
 static long calls_of(int cpu)

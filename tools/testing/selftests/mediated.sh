@@ -23,6 +23,7 @@ kvm_load() {
 	rmmod kvm
 	insmod $dir/kvm.ko enable_pmu="$1" &&
 		insmod $dir/kvm-$vendor.ko enable_mediated_pmu="$2" &&
+		chmod 666 /dev/kvm &&	# a new file, and QEMU is an ordinary user's
 		insmod /lab/pvperf_host.ko
 }
 
