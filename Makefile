@@ -1,33 +1,79 @@
 # SPDX-License-Identifier: GPL-2.0
-# The commands of this tree; `make help` lists them. The kernel's build reads Kbuild
-# instead of this file: tools/testing/lab/modules builds the modules, and so does
-#	make -C /lib/modules/$(uname -r)/build M=$PWD modules
+# The commands of this tree; `make help` lists them. First those that build and install
+# pvperf here, then those of the lab and its tests.
+#
+# The kernel's build reads Kbuild instead of this file: make -C KDIR M=$PWD modules
 
 LAB := tools/testing/lab
+KDIR ?= /lib/modules/$(shell uname -r)/build
+PREFIX ?= /usr/local
+PVPERF ?=
+sides := $(or $(PVPERF),host guest)
+# The headers of a distribution have no key to sign with; DKMS has one.
+kbuild = $(MAKE) --no-print-directory -C $(KDIR) M=$(CURDIR) CONFIG_MODULE_SIG_ALL= $(if $(PVPERF),PVPERF=$(PVPERF))
+# What uname -r says; the kernelrelease of Debian 12's headers is another.
+release = $(shell sed -n 's/^.define UTS_RELEASE "\(.*\)"/\1/p' $(KDIR)/include/generated/utsrelease.h)
+
+modules: headers
+	@$(kbuild) modules
+
+headers:
+	@[ -e "$(KDIR)/Makefile" ] || { echo "make: no headers of a kernel in $(KDIR); on Debian:" \
+		"apt install linux-headers-$$(uname -r), or say KDIR=/lib/modules/VERSION/build" >&2; exit 2; }
+
+tool:
+	@$(MAKE) --no-print-directory -C tools/pvperf
+
+install: install-modules install-tool
+
+install-modules: modules
+	@$(kbuild) KERNELRELEASE=$(release) INSTALL_MOD_PATH=$(DESTDIR) INSTALL_MOD_DIR=updates modules_install
+	@depmod $(if $(DESTDIR),-b $(DESTDIR)) $(release)
+
+install-tool: tool
+	@$(MAKE) --no-print-directory -C tools/pvperf PREFIX=$(PREFIX) install
+
+uninstall: headers
+	@rm -f $(foreach s,$(sides),$(DESTDIR)/lib/modules/$(release)/updates/pvperf_$(s).ko*)
+	@depmod $(if $(DESTDIR),-b $(DESTDIR)) $(release)
+	@$(MAKE) --no-print-directory -C tools/pvperf PREFIX=$(PREFIX) uninstall
 
 help:
-	@echo 'make setup      build what the lab needs, once: QEMU with a PMU, Debian roots'
-	@echo 'make modules    build both modules for each kernel in $(LAB)/kernels'
-	@echo 'make demo       emulate a host, boot a guest in it, and run plain perf there'
-	@echo 'make check      run all checks and tests that must pass; ends in "N passed, N failed, N skipped"'
-	@echo 'make check-all  run make check with all tests on each kernel, also with 6.12 as its host and its guest'
-	@echo 'make checks     check the source (tools/testing/checks)'
-	@echo 'make unit       run the unit tests (tools/testing/unit)'
-	@echo 'make selftests  run the selftests in the lab: all on 6.12, some on each other kernel and on Intel'
-	@echo 'make packaging  test pvperf, DKMS and the Debian packages in each suite (tools/testing/packaging)'
-	@echo 'make bench      measure in instructions what counting and a KVM vPMU cost; writes Documentation/performance.md'
-	@echo 'make accuracy   compare counts in a guest with the host and with a KVM vPMU; writes Documentation/accuracy.md'
-	@echo 'make docs       build the manual, as HTML in build/docs'
-	@echo 'make silicon    test and time pvperf on this machine, which needs svm or vmx and a PMU; writes build/silicon/'
-	@echo 'make clean      remove what was built, except QEMU and the roots'
-	@echo 'make distclean  remove build/'
+	@echo 'Build and install:'
+	@echo '  make                  build both modules for the running kernel, or for KDIR=...;'
+	@echo '                        PVPERF=host or PVPERF=guest: only that one'
+	@echo '  make tool             build the command pvperf'
+	@echo '  make install          install both, the man page and the completion; DESTDIR=... PREFIX=/usr/local;'
+	@echo '                        make install-modules, make install-tool: only those'
+	@echo '  make uninstall        remove what that has installed'
+	@echo
+	@echo 'See and test it in an emulator (as root, on Debian 12; the first call installs some 40'
+	@echo 'packages on this machine, QEMU'"'"'s build dependencies, and fills 10 GB in build/):'
+	@echo '  make demo             emulate a host, boot a guest in it, and run plain perf there'
+	@echo '  make check            run all checks and tests that must pass; ends in "N passed, N failed, N skipped"'
+	@echo '  make check-all        run make check with all tests on each kernel, also with 6.12 as its host and its guest'
+	@echo '  make setup            build what the lab needs, once: QEMU with a PMU, Debian roots'
+	@echo '  make lab-modules      build both modules for each kernel in $(LAB)/kernels'
+	@echo '  make checks           check the source (tools/testing/checks)'
+	@echo '  make unit             run the unit tests (tools/testing/unit)'
+	@echo '  make selftests        run the selftests in the lab: all on 6.12, some on each other kernel and on Intel'
+	@echo '  make packaging        test pvperf, DKMS and the Debian packages in each suite (tools/testing/packaging)'
+	@echo '  make bench            measure in instructions what counting and a KVM vPMU cost; writes Documentation/performance.md'
+	@echo '  make accuracy         compare counts in a guest with the host and with a KVM vPMU; writes Documentation/accuracy.md'
+	@echo
+	@echo 'Others:'
+	@echo '  make docs             build the manual, as HTML in build/docs; installs sphinx, and 140 MB of kernel source for kernel-doc'
+	@echo '  make silicon          test and time pvperf on this machine, which needs svm or vmx and a PMU; writes build/silicon/;'
+	@echo '                        installs QEMU, perf, headers and a compiler if they are missing'
+	@echo '  make clean            remove what was built, except QEMU and the roots'
+	@echo '  make distclean        remove build/'
 	@echo
 	@echo 'To run a command in an emulated guest: $(LAB)/run -- perf stat true'
 
 setup:
 	@$(LAB)/setup
 
-modules: setup
+lab-modules: setup
 	@$(LAB)/modules $$(awk '!/^#/ && NF { print $$1 }' $(LAB)/kernels)
 
 demo:
@@ -62,8 +108,11 @@ clean:
 	@rm -rf build/bench build/modules build/logs build/tmp build/selftests build/unit build/packaging build/pvperf build/silicon build/silicon-lab build/docs
 	@for r in build/roots/*/src; do rm -rf "$$r"; done
 	@$(MAKE) -s -C tools/testing/unit clean
+	@$(MAKE) -s -C tools/pvperf clean
+	@[ ! -e Module.symvers ] || $(kbuild) clean
 
 distclean: clean
 	@rm -rf build
 
-.PHONY: help setup modules demo check check-all checks unit selftests packaging accuracy bench docs silicon clean distclean
+.PHONY: modules headers tool install install-modules install-tool uninstall help setup lab-modules \
+	demo check check-all checks unit selftests packaging accuracy bench docs silicon clean distclean

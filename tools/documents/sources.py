@@ -55,17 +55,6 @@ def lab(top):
     return executables(top, 'tools/testing/lab')
 
 
-def targets(top):
-    """What `make` may be told to do."""
-    makefile = read(top, 'Makefile').replace('\\\n', ' ')
-    return set(re.search(r'^\.PHONY: (.*)$', makefile, re.M)[1].split())
-
-
-def helped(top):
-    """What `make help` tells of."""
-    return set(re.findall(r"^\t@echo 'make (\S+)", read(top, 'Makefile'), re.M))
-
-
 def units(top, folder):
     """The files of a room, x.c and x.h as x.[ch]."""
     names = {p.name for p in top.joinpath(folder).glob('*.[ch]')}
@@ -85,7 +74,7 @@ def rooms(top):
 
 
 def documents(top):
-    return {p.name for p in top.joinpath('Documentation').iterdir() if p.suffix in ('.rst', '.md', '.1')}
+    return {p.name for p in top.joinpath('Documentation').iterdir() if p.suffix in ('.rst', '.md', '.8')}
 
 
 def kernels(top):
