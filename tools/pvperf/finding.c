@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 #include "finding.h"
 
 const char *fit_name(enum fit fit)
@@ -51,6 +52,10 @@ void finding_todo(struct finding *f, const char *todo, ...)
 void finding_unread(struct finding *f, const char *path, int err)
 {
 	finding_unknown(f, "can't read %s: %s", path, strerror(err));
-	if (err == EACCES || err == EPERM)
+	if (err != EACCES && err != EPERM)
+		return;
+	if (geteuid())
 		finding_todo(f, "run pvperf check as root");
+	else
+		finding_todo(f, "root may not read it either: the kernel is locked down, or this is a container; load the module, which checks the same, and see dmesg");
 }

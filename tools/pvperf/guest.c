@@ -86,7 +86,7 @@ static void guest_host(const struct side *side, struct finding *f)
 		finding_unknown(f, "only a guest of KVM can ask its host");
 	} else {
 		finding_problem(f, "the host does not offer pvperf to this VM");
-		finding_todo(f, "run pvperf check on the host; it does not serve VMs with protected state (SEV-ES, SEV-SNP) and nested guests");
+		finding_todo(f, "ask the VM's operator to load pvperf_host on the host, and to run pvperf check there; it does not serve VMs with protected state (SEV-ES, SEV-SNP) and nested guests");
 	}
 }
 
@@ -258,7 +258,7 @@ static void guest_functions(const struct side *side, struct finding *f)
 		finding_unread(f, "/proc/kallsyms", err);
 	} else if (*names) {
 		finding_problem(f, "this kernel lacks functions of perf: %s", names);
-		finding_todo(f, "boot a kernel that the modules fit: Documentation/kernels.md");
+		finding_todo(f, "boot one of the kernels that pvperf is built for: Debian's 6.1, 6.12, 7.2 or 7.3");
 	} else {
 		finding_ok(f, "the kernel has the functions of perf that the module needs");
 	}
@@ -283,7 +283,9 @@ static void guest_pmus(const struct side *side, struct finding *f)
 	if (own && ours)
 		finding_ok(f, "the PMUs cpu and pvperf count by the host's events; perf needs no option");
 	else if (own)
-		finding_ok(f, "the guest has a vPMU, cpu; the host's events are pvperf/.../");
+		finding_ok(f, "the guest has a vPMU, cpu, which perf takes for cycles and the like; the host's events are pvperf/vcpu-cycles/ and so on. "
+			   "To have perf take these, ask the VM's operator to start it with -cpu ...,pmu=off (libvirt: <pmu state='off'/>), "
+			   "or, for all VMs of the host, to load kvm with enable_pmu=0");
 	else if (module_there(side->module))
 		finding_problem(f, "%s is loaded, but the PMU pvperf is missing",
 				side->module);
@@ -302,13 +304,13 @@ static void guest_counting(const struct side *side, struct finding *f)
 	if (t.err == EACCES || t.err == EPERM) {
 		finding_unknown(f, "this user may not open perf events: %s",
 				strerror(t.err));
-		finding_todo(f, "run pvperf check as root");
+		finding_todo(f, "run pvperf check as root; for other users: sysctl kernel.perf_event_paranoid=2");
 	} else if (t.err) {
 		finding_problem(f, "can't open a cycles event: %s", strerror(t.err));
 		finding_todo(f, "see the problems above");
 	} else if (!t.running) {
 		finding_problem(f, "a cycles event opens, but the host does not count it");
-		finding_todo(f, "run pvperf check on the host: pvperf_host may be unloaded, or the counters in use");
+		finding_todo(f, "ask the VM's operator: pvperf_host may be unloaded, or the host's own perf may have the counters");
 	} else {
 		finding_ok(f, "a cycles event counts");
 	}

@@ -149,7 +149,7 @@ static void host_traceable(struct finding *f, struct symbol *symbols)
 		if (!symbols[i].traceable) {
 			finding_problem(f, "ftrace can't hook %s in this kernel",
 					symbols[i].name);
-			finding_todo(f, "boot a kernel that the modules fit: Documentation/kernels.md");
+			finding_todo(f, "boot one of the kernels that pvperf is built for: Debian's 6.1, 6.12, 7.2 or 7.3");
 			return;
 		}
 	}
@@ -174,7 +174,7 @@ static void host_functions(const struct side *side, struct finding *f)
 		finding_unread(f, "/proc/kallsyms", err);
 	} else if (*names) {
 		finding_problem(f, "this kernel's KVM lacks functions to hook: %s", names);
-		finding_todo(f, "boot a kernel that the modules fit: Documentation/kernels.md");
+		finding_todo(f, "boot one of the kernels that pvperf is built for: Debian's 6.1, 6.12, 7.2 or 7.3");
 	} else {
 		host_traceable(f, symbols);
 	}
@@ -223,12 +223,13 @@ static void host_access(const struct side *side, struct finding *f)
 
 	if (err == ENOENT) {
 		finding_unknown(f, "%s is not loaded", side->module);
+		finding_todo(f, "see module above");
 	} else if (err) {
 		finding_unread(f, "the parameter access", err);
 	} else if (!strcmp(value, "unavailable")) {
 		finding_problem(f, "access=unavailable hides pvperf from every guest");
-		finding_todo(f, "modprobe -r %s; modprobe %s access=local; set it in /etc/modprobe.d, too",
-			     side->module, side->module);
+		finding_todo(f, "echo local > /sys/module/%s/parameters/access; set it in /etc/modprobe.d, too",
+			     side->module);
 	} else {
 		finding_ok(f, "access=%s", value);
 	}
@@ -243,6 +244,7 @@ static void host_debugfs(const struct side *side, struct finding *f)
 		finding_ok(f, "/sys/kernel/debug/pvperf is readable, so pvperf list works");
 	} else if (err == ENOENT && !module_there(side->module)) {
 		finding_unknown(f, "%s is not loaded", side->module);
+		finding_todo(f, "see module above");
 	} else if (err == ENOENT) {
 		finding_problem(f, "/sys/kernel/debug/pvperf does not exist; only pvperf list needs it");
 		finding_todo(f, "mount -t debugfs debugfs /sys/kernel/debug");

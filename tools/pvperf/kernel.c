@@ -62,7 +62,7 @@ static void kernel_file_signed(const struct side *side, struct finding *f,
 	case 0:
 		finding_problem(f, "%s, so only signed modules load, and %s has no signature",
 				reason, path);
-		finding_todo(f, "have dkms sign it with a key that the machine trusts: Documentation/packaging.rst, Secure Boot");
+		finding_todo(f, "have dkms sign it (mok_signing_key and mok_certificate in /etc/dkms/framework.conf), and the machine trust that key: mokutil --import /var/lib/dkms/mok.pub, reboot");
 		return;
 	case 1:
 		finding_unknown(f, "%s, and %s is signed; only loading it shows whether the machine trusts the key",
@@ -103,24 +103,34 @@ void kernel_signature(const struct side *side, struct finding *f)
 	}
 }
 
+/* As in 6.1.0-56-amd64, 6.12.118+deb13-amd64, 7.2.13+deb14-cloud-amd64. */
+static bool kernel_is_debians(const char *release)
+{
+	const char *end = strrchr(release, '-');
+
+	return end && !strcmp(end, "-amd64") && (strstr(release, "+deb") || strstr(release, ".0-"));
+}
+
 static void kernel_no_module(const struct side *side, struct finding *f)
 {
 	char path[256];
 	const char *release = root_release();
+	bool headers, dkms;
 
 	finding_problem(f, "no %s is installed for kernel %s", side->module, release);
 	snprintf(path, sizeof(path), "/lib/modules/%s/build/Makefile", release);
-	if (!root_exists(path)) {
-		finding_todo(f, "apt install linux-headers-%s %s-dkms", release,
-			     side->package);
-		return;
-	}
+	headers = root_exists(path);
 	snprintf(path, sizeof(path), "/usr/src/%s-*/dkms.conf", side->package);
-	if (root_matches(path))
+	dkms = root_matches(path);
+	if (!headers && kernel_is_debians(release))
+		finding_todo(f, "apt install linux-headers-%s%s", release, dkms ? "" : "; then, in pvperf's source: make install-modules");
+	else if (!headers)
+		finding_todo(f, "install the headers of this kernel from where it came; /lib/modules/%s/build has to lead to them", release);
+	else if (dkms)
 		finding_todo(f, "dkms autoinstall -k %s; if that fails, see /var/lib/dkms/%s/*/build/make.log",
 			     release, side->package);
 	else
-		finding_todo(f, "apt install %s-dkms", side->package);
+		finding_todo(f, "in pvperf's source: make install-modules");
 }
 
 void kernel_module(const struct side *side, struct finding *f)

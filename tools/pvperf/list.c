@@ -6,12 +6,15 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <json-c/json.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include "command.h"
 #include "event.h"
 #include "module.h"
+#include "process.h"
 #include "record.h"
 #include "root.h"
 
@@ -24,9 +27,13 @@ static const char event_columns[] = "  %4s %4s  %-24s %10s  %-8s %16s %16s  %s\n
 
 static void table_vm(const struct record *r)
 {
-	printf("VM %s: %s, %s pages, %s calls, %s operations, %s refused, %s overflows, %s NMIs\n",
-	       record_word(r, "pid"), record_word(r, "priority"),
-	       record_word(r, "pages"), record_word(r, "calls"),
+	struct process p;
+
+	process_read(record_word(r, "pid"), &p);
+	printf("VM %s%s%s%s%s: %s, %s pages that hold %s, %s calls, %s operations, %s refused, %s overflows, %s NMIs\n",
+	       record_word(r, "pid"), *p.name ? " " : "", p.name, *p.comm ? " " : "", p.comm,
+	       record_word(r, "priority"),
+	       record_word(r, "pages"), record_word(r, "held"), record_word(r, "calls"),
 	       record_word(r, "ops"), record_word(r, "refused"),
 	       record_word(r, "overflows"), record_word(r, "nmis"));
 }
@@ -113,6 +120,18 @@ static struct json_object *json_child(struct json_object *parent, const char *ke
 	return list;
 }
 
+static struct json_object *json_vm(const struct record *r)
+{
+	struct json_object *o = json_record(r);
+	struct process p;
+
+	process_read(record_word(r, "pid"), &p);
+	json_object_object_add(o, "name", *p.name ? json_object_new_string(p.name) : NULL);
+	json_object_object_add(o, "comm", *p.comm ? json_object_new_string(p.comm) : NULL);
+	json_object_object_add(o, "cgroup", *p.cgroup ? json_object_new_string(p.cgroup) : NULL);
+	return o;
+}
+
 static void json_event(const struct record *r, struct tree *t)
 {
 	struct json_object *o = json_record(r);
@@ -130,7 +149,7 @@ static bool json_add(const struct record *r, struct tree *t)
 	struct json_object *o;
 
 	if (!strcmp(r->kind, "vm")) {
-		o = json_record(r);
+		o = json_vm(r);
 		json_object_array_add(t->vms, o);
 		t->vcpus = json_child(o, "vcpus");
 		t->events = NULL;
@@ -148,25 +167,43 @@ static bool json_add(const struct record *r, struct tree *t)
 
 /* ------------------------------------------------------------------- files */
 
+static char list_why[512];	/* the first error; list_json() has it in its object */
+
+static int list_failed(const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(list_why, sizeof(list_why), format, args);
+	va_end(args);
+	fprintf(stderr, "pvperf: %s\n", list_why);
+	return EXIT_PROBLEM;
+}
+
+static const char *unread_todo(int err)
+{
+	if ((err == EACCES || err == EPERM) && geteuid())
+		return "run pvperf list as root";
+	if (err == EACCES || err == EPERM)
+		return "the kernel is locked down; the module's trace events need no debugfs";
+	if (err == ENOENT && module_there("pvperf_guest"))
+		return "this is a guest, and the list is its host's";
+	if (err == ENOENT && !module_there("pvperf_host"))
+		return "pvperf_host is not loaded, see pvperf check";
+	if (err == ENOENT)
+		return "mount -t debugfs debugfs /sys/kernel/debug";
+	return "see pvperf check";
+}
+
 static int list_unread(const char *path, int err)
 {
-	fprintf(stderr, "pvperf: can't read %s: %s; ", path, strerror(err));
-	if (err == EACCES || err == EPERM)
-		fprintf(stderr, "run pvperf list as root\n");
-	else if (err == ENOENT && !module_there("pvperf_host"))
-		fprintf(stderr, "pvperf_host is not loaded, see pvperf check\n");
-	else if (err == ENOENT)
-		fprintf(stderr, "mount -t debugfs debugfs /sys/kernel/debug\n");
-	else
-		fprintf(stderr, "see pvperf check\n");
-	return EXIT_PROBLEM;
+	return list_failed("can't read %s: %s; %s", path, strerror(err), unread_todo(err));
 }
 
 static int list_strange(const char *path, const char *line)
 {
-	fprintf(stderr, "pvperf: %s has a line that this version (%s) does not understand: '%s'; install pvperf-tools of the module's version\n",
-		path, PVPERF_VERSION, line ? line : "");
-	return EXIT_PROBLEM;
+	return list_failed("%s has a line that this version (%s) does not understand: '%s'; install pvperf of the module's version",
+			   path, PVPERF_VERSION, line ? line : "");
 }
 
 /* Prints a table if @tree is NULL. */
@@ -241,9 +278,13 @@ static int list_json(void)
 		json_object_object_add(all, "totals", totals);
 		status = list_totals(totals);
 	}
-	if (status == EXIT_FITS)
-		puts(json_object_to_json_string_ext(all, JSON_C_TO_STRING_PRETTY |
-						    JSON_C_TO_STRING_NOSLASHESCAPE));
+	if (status != EXIT_FITS) {
+		json_object_put(all);
+		all = json_object_new_object();
+		json_object_object_add(all, "error", json_object_new_string(list_why));
+	}
+	puts(json_object_to_json_string_ext(all, JSON_C_TO_STRING_PRETTY |
+					    JSON_C_TO_STRING_NOSLASHESCAPE));
 	json_object_put(all);
 	return status;
 }

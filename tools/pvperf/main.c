@@ -4,6 +4,7 @@
  */
 #include <errno.h>
 #include <getopt.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include "command.h"
@@ -11,27 +12,31 @@
 #define OPT_HOST	1
 #define OPT_GUEST	2
 #define OPT_JSON	4
+#define OPT_HELP	8
+#define OPT_VERSION	16
 
 static const struct command {
 	const char *name;
 	int (*run)(const struct options *options);
 	int takes;
+	const char *help;
 } commands[] = {
-	{ "check", command_check, OPT_JSON | OPT_HOST | OPT_GUEST },
-	{ "list", command_list, OPT_JSON },
+	{ "check", command_check, OPT_JSON | OPT_HOST | OPT_GUEST,
+	  "pvperf check [--host] [--guest] [--json]\n"
+	  "        check whether pvperf can work here, and say how to mend what is wrong;\n"
+	  "        --host, --guest: only as that side; --json: one JSON object\n" },
+	{ "list", command_list, OPT_JSON,
+	  "pvperf list [--json]\n"
+	  "        on a host: list the VMs that use pvperf, with their vCPUs and events\n" },
 	{ 0 },
 };
 
-static const char help[] =
-"pvperf check [--host] [--guest] [--json]\n"
-"        check whether pvperf can work here, and say how to mend what is wrong\n"
-"pvperf list [--json]\n"
-"        on a host: list the VMs that use pvperf, with their vCPUs and events\n"
-"pvperf --help\n"
-"pvperf --version\n"
+static const char help_more[] =
+"pvperf help [COMMAND]\n"
+"pvperf version\n"
 "\n"
 "Exit status: 0 no problem was found, 1 a problem was found or the command\n"
-"failed, 2 the command line is wrong. See pvperf(1).\n";
+"failed, 2 the command line is wrong. See pvperf(8).\n";
 
 static const struct option option_list[] = {
 	{ "json", no_argument, NULL, OPT_JSON },
@@ -44,7 +49,7 @@ static const struct option option_list[] = {
 
 static int usage(const char *what, const char *word)
 {
-	fprintf(stderr, "pvperf: %s%s%s; see pvperf --help\n",
+	fprintf(stderr, "pvperf: %s%s%s; see pvperf help\n",
 		what, word ? " " : "", word ? word : "");
 	return EXIT_USAGE;
 }
@@ -58,6 +63,56 @@ static const struct command *command_find(const char *name)
 			return c;
 	}
 	return NULL;
+}
+
+/* Two letters differ at most, as in "chek" or "lsit". */
+static bool alike(const char *a, const char *b)
+{
+	size_t head = 0, tail = 0, la = strlen(a), lb = strlen(b);
+
+	while (a[head] && a[head] == b[head])
+		head++;
+	while (tail < la - head && tail < lb - head && a[la - tail - 1] == b[lb - tail - 1])
+		tail++;
+	return la - head - tail <= 2 && lb - head - tail <= 2 && head + tail >= 2;
+}
+
+static int usage_unknown(const char *word)
+{
+	const struct command *c;
+
+	for (c = commands; c->name; c++) {
+		if (alike(c->name, word)) {
+			fprintf(stderr, "pvperf: unknown command %s; did you mean %s? See pvperf help\n",
+				word, c->name);
+			return EXIT_USAGE;
+		}
+	}
+	return usage("unknown command", word);
+}
+
+/* Of one command, or with NULL of all. */
+static int help(const char *name)
+{
+	const struct command *c;
+
+	if (name) {
+		c = command_find(name);
+		if (!c)
+			return usage_unknown(name);
+		fputs(c->help, stdout);
+		return EXIT_FITS;
+	}
+	for (c = commands; c->name; c++)
+		fputs(c->help, stdout);
+	fputs(help_more, stdout);
+	return EXIT_FITS;
+}
+
+static int version(void)
+{
+	printf("pvperf %s\n", PVPERF_VERSION);
+	return EXIT_FITS;
 }
 
 static int run(const struct command *command, int given)
@@ -74,6 +129,25 @@ static int run(const struct command *command, int given)
 	return command->run(&options);
 }
 
+/* The words after the options. */
+static int words(int n, char **word, int given)
+{
+	const struct command *command;
+
+	if (given & OPT_VERSION || !strcmp(*word, "version"))
+		return version();
+	if (!strcmp(*word, "help"))
+		return help(n > 1 ? word[1] : NULL);
+	if (given & OPT_HELP)
+		return help(*word);
+	command = command_find(*word);
+	if (!command)
+		return usage_unknown(*word);
+	if (n > 1)
+		return usage("unexpected argument", word[1]);
+	return run(command, given);
+}
+
 /* A full disk or a closed pipe shows only when the output is flushed. */
 static int finish(int status)
 {
@@ -86,30 +160,19 @@ static int finish(int status)
 
 int main(int argc, char **argv)
 {
-	const struct command *command;
 	int c, given = 0;
 
 	opterr = 0;
 	while ((c = getopt_long(argc, argv, "hV", option_list, NULL)) != -1) {
-		switch (c) {
-		case 'h':
-			fputs(help, stdout);
-			return finish(EXIT_FITS);
-		case 'V':
-			printf("pvperf %s\n", PVPERF_VERSION);
-			return finish(EXIT_FITS);
-		case '?':
+		if (c == '?')
 			return usage("unknown option", argv[optind - 1]);
-		default:
-			given |= c;
-		}
+		given |= c == 'h' ? OPT_HELP : c == 'V' ? OPT_VERSION : c;
 	}
-	if (optind == argc)
-		return usage("no command given", NULL);
-	command = command_find(argv[optind]);
-	if (!command)
-		return usage("unknown command", argv[optind]);
-	if (optind + 1 < argc)
-		return usage("unexpected argument", argv[optind + 1]);
-	return finish(run(command, given));
+	if (optind < argc)
+		return finish(words(argc - optind, argv + optind, given));
+	if (given & OPT_VERSION)
+		return finish(version());
+	if (given & OPT_HELP)
+		return finish(help(NULL));
+	return usage("no command given", NULL);
 }

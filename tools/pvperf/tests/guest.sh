@@ -23,7 +23,7 @@ look guest-sev-perhaps machine_guest \
 look guest-tdx machine_guest 'cpuid_set 21 0 65746e49 20202020 5844546c' \
 	memory problem 1 'encrypted (TDX)'
 look guest-no-host-side machine_guest 'sed -i /^4000ff/d cpuid' \
-	host-side problem 1 'run pvperf check on the host'
+	host-side problem 1 "ask the VM's operator to load pvperf_host"
 # An Intel CPU returns another leaf for one that it lacks.
 look guest-half-a-signature machine_guest \
 	'cpuid_set 4000ff00 4000ff02 65507650 76506672 0' host-side problem 1 'does not offer pvperf'
@@ -68,7 +68,7 @@ look guest-module-too-early machine_guest \
 	'unload pvperf_guest pvperf_guest.ko; sed -i /^4000ff/d cpuid' \
 	module problem 1 'once the host offers pvperf'
 look guest-pmu-of-its-own machine_guest 'rm -r sys/bus/event_source/devices/cpu/caps' \
-	pmus ok 0 'pvperf/.../'
+	pmus ok 0 "-cpu ...,pmu=off (libvirt: <pmu state='off'/>), or, for all VMs of the host, to load kvm with enable_pmu=0"
 look guest-pmu-missing machine_guest 'rm -r sys/bus/event_source/devices/*' \
 	pmus problem 1 'the PMU pvperf is missing'
 look guest-not-counted machine_guest 'put perf_event 0 0 500 0' \

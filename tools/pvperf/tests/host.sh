@@ -93,15 +93,22 @@ look host-module-like-named machine_host 'unload pvperf_host pvperf_host2.ko' \
 	module problem 1 'no pvperf_host is installed'
 look host-module-no-headers machine_host \
 	'unload pvperf_host; rm -r lib/modules/6.12.1-amd64/build' \
-	module problem 1 'apt install linux-headers-6.12.1-amd64 pvperf-host-dkms'
+	module problem 1 'install the headers of this kernel from where it came'
+look host-module-no-headers-debian machine_host \
+	'unload pvperf_host; put proc/sys/kernel/osrelease 6.12.118+deb13-amd64' \
+	module problem 1 'apt install linux-headers-6.12.118+deb13-amd64; then, in'
+look host-module-no-headers-dkms machine_host \
+	'unload pvperf_host; put proc/sys/kernel/osrelease 6.1.0-56-amd64
+	 mkdir -p usr/src/pvperf-host-0.1; : > usr/src/pvperf-host-0.1/dkms.conf' \
+	module problem 1 'apt install linux-headers-6.1.0-56-amd64'
 look host-module-not-built machine_host \
 	'unload pvperf_host; put usr/src/pvperf-host-0.1/dkms.conf' \
 	module problem 1 'dkms autoinstall -k 6.12.1-amd64'
 look host-module-not-installed machine_host 'unload pvperf_host' \
-	module problem 1 '-> apt install pvperf-host-dkms'
+	module problem 1 "-> in pvperf's source: make install-modules"
 look host-access-unavailable machine_host \
 	'put sys/module/pvperf_host/parameters/access unavailable' \
-	access problem 1 'access=local'
+	access problem 1 'echo local > /sys/module/pvperf_host/parameters/access'
 look host-debugfs-none machine_host 'rm -r sys/kernel/debug' \
 	debugfs problem 1 '-> mount -t debugfs'
 look host-by-option machine_guest : kvm problem 1 'kvm' --host

@@ -21,7 +21,7 @@ listed() {
 
 machine_vms() {
 	cat > sys/kernel/debug/pvperf/vms <<-'END'
-	vm pid=178 priority=flexible pages=2 held=2 calls=36 ops=58 refused=3 overflows=7 nmis=5
+	vm pid=178 priority=flexible pages=2 held=512 calls=36 ops=58 refused=3 overflows=7 nmis=5
 	  vcpu index=0 events=3 attached=1 nmis=5
 	    event id=0 type=hardware config=0x0 flags=0x21 period=0 state=off count=527118 enabled=400 running=100
 	    event id=1 type=cache config=0x10000 flags=0x11 period=4000 state=counting count=18446744073709551615 enabled=0 running=0
@@ -29,6 +29,10 @@ machine_vms() {
 	  vcpu index=1 events=0 attached=0 nmis=0
 	vm pid=200 priority=pinned pages=0 held=0 calls=1 ops=0 refused=0 overflows=0 nmis=0
 	END
+	mkdir -p proc/178
+	put proc/178/comm 'CPU 0/KVM'
+	put proc/178/cgroup '0::/machine.slice/web.scope'
+	printf '%s\0' qemu -name guest=web,debug-threads=on -m 512 > proc/178/cmdline
 	printf '%s\n' 'vms 2' 'vcpus 2' 'events 3' 'pages 2' 'calls 37' 'ops 58' \
 		'refused 3' 'overflows 7' 'nmis 5' > sys/kernel/debug/pvperf/totals
 }
@@ -48,8 +52,8 @@ jsoned() {
 	verdict "$1" $? "$(cat "$work/json")"
 }
 
-listed list-vm : 0 'VM 178: flexible, 2 pages, 36 calls, 58 operations, 3 refused, 7 overflows, 5 NMIs'
-listed list-priority : 0 'VM 200: pinned, 0 pages'
+listed list-vm : 0 'VM 178 web CPU 0/KVM: flexible, 2 pages that hold 512, 36 calls, 58 operations, 3 refused, 7 overflows, 5 NMIs'
+listed list-priority : 0 'VM 200: pinned, 0 pages that hold 0'
 listed list-vcpu : 0 'vCPU 0: 3 events, attached, 5 NMIs'
 listed list-vcpu-bare : 0 'vCPU 1: 0 events, not attached'
 listed list-event : 0 ' 0 cycles:u - off 527118 400 25.00%'
@@ -66,7 +70,7 @@ listed list-event-cache-odd \
 	0 ' 1 cache/0x90000:k '
 listed list-totals : 0 'all: 2 vms 2 vcpus 3 events 2 pages 37 calls'
 listed list-nobody ': > sys/kernel/debug/pvperf/vms' 0 'no VM uses pvperf'
-listed list-new-field 'sed -i "s/^vm /vm colour=red /" sys/kernel/debug/pvperf/vms' 0 'VM 178:'
+listed list-new-field 'sed -i "s/^vm /vm colour=red /" sys/kernel/debug/pvperf/vms' 0 'VM 178 web CPU'
 listed list-strange 'echo what is this >> sys/kernel/debug/pvperf/vms' \
 	1 "does not understand: 'what is this'; install"
 listed list-no-module 'rm -r sys/kernel/debug sys/module/pvperf_host' \
@@ -75,6 +79,12 @@ listed list-no-debugfs 'rm -r sys/kernel/debug' 1 'mount -t debugfs'
 listed list-orphan 'echo "event id=1" > sys/kernel/debug/pvperf/vms' \
 	1 "does not understand: 'event'" --json
 jsoned list-json-vm '.vms | length == 2 and .[0].pid == 178 and .[1].vcpus == []'
+jsoned list-json-process '.vms[0] | .name == "web" and .cgroup == "/machine.slice/web.scope"'
+jsoned list-json-process-gone '.vms[1] | .name == null and .comm == null'
+listed list-name-odd 'printf "%s\0" qemu -name "$(printf "a\033[2Jb")" > proc/178/cmdline' 0 'VM 178 a?[2Jb CPU'
+listed list-json-error 'rm -r sys/kernel/debug' 1 '"error":"can' --json
+listed list-guest 'rm -r sys/kernel/debug; mkdir -p sys/module/pvperf_guest; put sys/module/pvperf_guest/initstate live' \
+	1 "this is a guest, and the list is its host's"
 jsoned list-json-priority '[.vms[].priority] == ["flexible", "pinned"]'
 jsoned list-json-event '.vms[0].vcpus[0].events |
 	.[0].name == "cycles:u" and .[1].config == "0x10000" and .[2].count == 0'

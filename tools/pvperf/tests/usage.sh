@@ -19,6 +19,13 @@ said usage-option 2 'unknown option --frob' check --frob
 said usage-word 2 'unexpected argument list' check list
 said usage-list-host 2 '--host and --guest are options of check' list --host
 said usage-help 0 'pvperf check [--host]' --help
+said usage-help-word 0 'pvperf help [COMMAND]' help
+said usage-help-command 0 'list the VMs' help list
+said usage-help-unknown 2 'unknown command frob' help frob
+said usage-command-help 0 '--json: one JSON object' check --help
+said usage-mistyped 2 'did you mean check?' chek
+said usage-mistyped-two 2 'did you mean list?' lsit
+said usage-version-word 0 'pvperf ' version
 said usage-version 0 "pvperf $("$here/../../../packaging/version")" --version
 
 if wanted usage-full-disk; then

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: GPL-2.0
+/* What /proc says of the process of a VM. */
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "process.h"
+#include "root.h"
+
+static void clean(char *text)
+{
+	for (; *text; text++)
+		if (!isprint((unsigned char)*text))
+			*text = '?';
+}
+
+/* "web,debug-threads=on" or "guest=web,..." */
+static void name_take(struct process *p, const char *arg)
+{
+	if (!strncmp(arg, "guest=", 6))
+		arg += 6;
+	snprintf(p->name, sizeof(p->name), "%.*s", (int)strcspn(arg, ","), arg);
+	clean(p->name);
+}
+
+static void name_find(struct process *p, const char *path)
+{
+	FILE *f = root_open(path);
+	char *arg = NULL;
+	size_t size = 0;
+	int named = 0;
+
+	while (f && getdelim(&arg, &size, '\0', f) > 0) {
+		if (named) {
+			name_take(p, arg);
+			break;
+		}
+		named = !strcmp(arg, "-name");
+	}
+	free(arg);
+	if (f)
+		fclose(f);
+}
+
+void process_read(const char *pid, struct process *p)
+{
+	char path[64], line[sizeof(p->cgroup)];
+
+	memset(p, 0, sizeof(*p));
+	snprintf(path, sizeof(path), "/proc/%.20s/comm", pid);
+	if (!root_line(path, p->comm, sizeof(p->comm)))
+		clean(p->comm);
+	snprintf(path, sizeof(path), "/proc/%.20s/cgroup", pid);
+	if (!root_line(path, line, sizeof(line)) && !strncmp(line, "0::", 3)) {
+		clean(line);
+		strcpy(p->cgroup, line + 3);
+	}
+	snprintf(path, sizeof(path), "/proc/%.20s/cmdline", pid);
+	name_find(p, path);
+}

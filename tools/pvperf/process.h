@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef PVPERF_PROCESS_H
+#define PVPERF_PROCESS_H
+
+/* How an operator knows the process of a VM. */
+
+struct process {
+	char name[64];		/* QEMU's -name, which is libvirt's domain; or "" */
+	char comm[32];		/* or "" */
+	char cgroup[256];	/* or "" */
+};
+
+/* The process has all three from whoever started it: what is not printable becomes '?'. */
+void process_read(const char *pid, struct process *p);
+
+#endif /* PVPERF_PROCESS_H */
