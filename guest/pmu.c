@@ -418,6 +418,8 @@ int pvperf_pmu_init(void)
 			return err;
 		/* So that events of "pvperf" may be in a group with events of "cpu". */
 		pmu_template.task_ctx_nr = perf_sw_context;
+	} else {
+		pr_info("this VM has a PMU of its own (vPMU), and perf takes that for cycles and the like; ours are pvperf/vcpu-cycles/ and so on. A VM without a vPMU: -cpu ...,pmu=off, in libvirt <pmu state='off'/>, or kvm.enable_pmu=0 on the host\n");
 	}
 	err = register_pmu(&own_pmu, "pvperf", -1,
 			   pvperf_sysfs_pvperf);
