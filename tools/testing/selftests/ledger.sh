@@ -12,7 +12,7 @@ slabs=/sys/kernel/slab
 
 # had WHAT: how many the module has
 had() {
-	if [ -e $totals ]; then sed -n "s/^$1 //p" $totals; else echo 0; fi
+	{ sed -n "s/^$1 //p" $totals 2> /dev/null; echo 0; } | head -n 1
 }
 
 # pinned: pages, besides those that the module says it has
