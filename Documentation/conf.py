@@ -21,12 +21,35 @@ kerneldoc_srctree = str(TOP)
 kerneldoc_verbosity = 1
 myst_enable_extensions = ['deflist']
 myst_heading_anchors = 3
+# install.md takes a part of README.md, with its headings.
+suppress_warnings = ['myst.header']
 
 primary_domain = 'c'
 highlight_language = 'none'
 # What the kernel's headers know and a parser of C does not.
 c_id_attributes = ['__user', '__percpu', '__rcu', '__iomem', 'noinstr', '__always_inline', '__must_check']
 
-html_theme = 'alabaster'
-html_theme_options = {'description': 'perf in a KVM guest that has no PMU', 'page_width': '70em'}
+html_theme = 'furo'
+html_title = f'pvperf {version}'
+# Debian's furo has its light colours only.
+html_theme_options = {'dark_css_variables': {
+    'color-foreground-primary': '#d5d7da',
+    'color-foreground-secondary': '#9ca0a5',
+    'color-foreground-muted': '#81868d',
+    'color-foreground-border': '#666666',
+    'color-background-primary': '#131416',
+    'color-background-secondary': '#1a1c1e',
+    'color-background-hover': '#1e2124',
+    'color-background-border': '#303335',
+    'color-background-item': '#444444',
+    'color-inline-code-background': '#24272a',
+    'color-table-header-background': '#1a1c1e',
+    'color-table-border': '#303335',
+    'color-brand-primary': '#5ca5ff',
+    'color-brand-content': '#5ca5ff',
+    'color-api-background': '#1a1c1e',
+    'color-api-overall': '#9ca0a5',
+    'color-problematic': '#ee5151',
+    'color-highlight-on-target': '#333300',
+}}
 html_show_copyright = False

@@ -51,7 +51,7 @@ static const char *read_limits(struct pvperf_caps *caps)
 	      &caps->counters.general, &caps->min_period);
 	caps->events = min_t(u32, caps->events, KVM_PERF_EVENTS_MAX);
 	caps->batch = min_t(u32, caps->batch, KVM_PERF_BATCH_MAX);
-	return caps->events && caps->batch ? NULL : "the host allows no events; see max_events of pvperf_host";
+	return caps->events && caps->batch ? NULL : "the host allows no events; ask its operator to look at max_events of pvperf_host";
 }
 
 static void read_narrow(struct pvperf_caps *caps)

@@ -234,7 +234,7 @@ static void guest_raw(const struct side *side, struct finding *f)
 	if (!guest_host_side())
 		finding_unknown(f, "the host does not offer pvperf");
 	else if (!(cpuid(KVM_PERF_CPUID_FEATURES).ebx & KVM_PERF_FEATURE_RAW))
-		finding_ok(f, "the host refuses raw events (rXXXX); use events that perf list names, or load pvperf_host with raw=1");
+		finding_ok(f, "the host refuses raw events (rXXXX); use events that perf list names, or ask the VM's operator to load pvperf_host with raw=1");
 	else if (cpuid_is_intel())
 		finding_ok(f, "select, umask, edge, inv, cmask; not AnyThread, in-transaction, equal, a second umask, or config1");
 	else

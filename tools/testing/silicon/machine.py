@@ -92,7 +92,9 @@ def problems(prepared):
     if not re.search(r'^ID=debian$', text('/etc/os-release'), re.M):
         yield 'this is not Debian', "the names of packages and paths are Debian's; nothing else is supported yet"
     if not kvm_vendor():
-        yield 'the CPU shows neither svm nor vmx', "switch virtualization on in the machine's firmware"
+        yield ('the CPU shows neither svm nor vmx', 'have the host allow nested virtualization'
+               if re.search(r'^flags\b.*\bhypervisor\b', text('/proc/cpuinfo'), re.M) else
+               "switch virtualization on in the machine's firmware")
     elif not os.access('/dev/kvm', os.R_OK | os.W_OK):
         yield '/dev/kvm is missing or not accessible', f'modprobe {kvm_vendor()}; dmesg says why if that fails'
     if os.path.exists('/sys/module/pvperf_host'):

@@ -22,10 +22,18 @@ boot_modules() {
 
 # boot_udev: do what systemd-udevd.service and systemd-udev-trigger.service do
 boot_udev() {
-	udevd --daemon &&
-		udevadm trigger --type=subsystems --action=add &&
+	udevd --daemon && coldplug
+}
+
+coldplug() {
+	udevadm trigger --type=subsystems --action=add &&
 		udevadm trigger --type=devices --action=add &&
 		udevadm settle --timeout=60
+}
+
+# unit ExecStart|ExecStop: do that of pvperf-host.service
+unit() {
+	eval "$(sed -n "s/^$1=//p" /usr/lib/systemd/system/pvperf-host.service)"
 }
 
 # show COMMAND...: run it, keep its output in $output, print its output as TAP comments,
