@@ -62,6 +62,7 @@ help:
 	@echo '  make accuracy         compare counts in a guest with the host and with a KVM vPMU; writes Documentation/accuracy.md'
 	@echo
 	@echo 'Others:'
+	@echo '  make pictures         draw the manual'"'"'s pictures, from measured tables and two boots of the lab'
 	@echo '  make docs             build the manual, as HTML in build/docs; installs sphinx, and 140 MB of kernel source for kernel-doc'
 	@echo '  make silicon          test and time pvperf on this machine, which needs svm or vmx and a PMU; writes build/silicon/;'
 	@echo '                        installs QEMU, perf, headers and a compiler if they are missing'
@@ -100,6 +101,9 @@ bench:
 docs:
 	@tools/documents/manual
 
+pictures: setup
+	@tools/documents/pictures
+
 silicon:
 	@command -v python3 > /dev/null || { echo 'silicon: python3 is missing; run: apt-get install python3' >&2; exit 2; }
 	@tools/testing/silicon/silicon $(SILICON)
@@ -115,4 +119,4 @@ distclean: clean
 	@rm -rf build
 
 .PHONY: modules headers tool install install-modules install-tool uninstall help setup lab-modules \
-	demo check check-all checks unit selftests packaging accuracy bench docs silicon clean distclean
+	demo check check-all checks unit selftests packaging accuracy bench docs pictures silicon clean distclean
