@@ -11,6 +11,7 @@
 #include <asm/cpu_device_id.h>
 #include "../compat/perf.h"
 #include "caps.h"
+#include "clock.h"
 #include "cpu.h"
 #include "hypercall.h"
 #include "nmi.h"
@@ -62,6 +63,7 @@ static int __init pvperf_guest_init(void)
 	err = pvperf_pmu_init();
 	if (err)
 		goto err_notify;
+	pvperf_clock_init();
 	if (!pvperf_caps_cpu_is_ours())
 		pr_notice("the host's CPU is of another model (CPUID 1: %#x) than the VM's: raw events, and those that perf list has for the VM's model, count what their codes mean at the host\n",
 			  pvperf_caps.family);
@@ -82,6 +84,7 @@ module_init(pvperf_guest_init);
 
 static void __exit pvperf_guest_exit(void)
 {
+	pvperf_clock_exit();
 	pvperf_pmu_exit();
 	pvperf_notify_exit();
 	pvperf_watch_stop();

@@ -15,6 +15,7 @@
 #include <linux/sched/signal.h>
 #include "call.h"
 #include "caps.h"
+#include "clock.h"
 #include "decode.h"
 #include "event.h"
 #include "ids.h"
@@ -312,6 +313,8 @@ static int call_attach(struct pvperf_vcpu *vcpu, u64 addr)
 	pvperf_vcpu_leave(vcpu);
 	if (err)
 		pvperf_page_put(vcpu->vm, page);
+	else
+		pvperf_clock_attached();
 	return err;
 }
 

@@ -10,6 +10,7 @@
 #include "../compat/count.h"
 #include "access.h"
 #include "caps.h"
+#include "clock.h"
 #include "event.h"
 #include "hook.h"
 #include "keep.h"
@@ -43,6 +44,7 @@ static int __init pvperf_host_init(void)
 	pvperf_page_init();
 	err = pvperf_access_init();
 	if (!err) {
+		pvperf_clock_init();
 		pvperf_stats_init();
 		return 0;
 	}
@@ -54,6 +56,7 @@ static int __init pvperf_host_init(void)
 static void __exit pvperf_host_exit(void)
 {
 	pvperf_stats_exit();
+	pvperf_clock_exit();
 	pvperf_access_exit();
 	pvperf_vms_fini();
 	pvperf_keep_exit();

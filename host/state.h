@@ -59,6 +59,7 @@ struct pvperf_vm {
 	refcount_t refs;		/* one is the registry's */
 	pid_t pid;
 	struct mm_struct *mm;		/* .kvm's, which has it until its end */
+	u64 clock;			/* random, not 0: the VM's name in traces */
 	char name[TASK_COMM_LEN];	/* of the process, at the first call */
 	struct mutex lock;		/* protects .pages to .held */
 	struct rb_root pages;		/* struct pvperf_page by gfn */
@@ -93,6 +94,7 @@ struct pvperf_vcpu {
 	struct pvperf_vm *vm;
 	struct kvm_vcpu *kvcpu;
 	u32 index;
+	pid_t tid;			/* of .thread; may change at any time */
 	struct mutex lock;		/* protects the events, the page, the thread */
 	struct pvperf_thread *thread;	/* of the events */
 	struct list_head events;

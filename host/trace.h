@@ -9,7 +9,10 @@
 #if !defined(_PVPERF_HOST_TRACE_H) || defined(TRACE_HEADER_MULTI_READ)
 #define _PVPERF_HOST_TRACE_H
 
+#include <linux/sched.h>
+#include <linux/timekeeping.h>
 #include <linux/tracepoint.h>
+#include <asm/msr.h>
 
 #define pvperf_show_op(op) __print_symbolic(op,				\
 	{ 1, "open" }, { 2, "close" }, { 3, "enable" },			\
@@ -117,6 +120,43 @@ TRACE_EVENT(pvperf_teardown,
 		  __print_symbolic(__entry->why, { 0, "closed" },
 				   { 1, "module leaves" },
 				   { 2, "reset or end of VM" }))
+);
+
+/* clock.c */
+int pvperf_clock_begin(void);
+void pvperf_clock_end(void);
+
+/* Guest's TSC: (host's TSC * ratio >> frac) + offset, modulo 2^64. */
+TRACE_EVENT_FN(pvperf_clock,
+	TP_PROTO(u64 clock, pid_t vm, u32 vcpu, pid_t tid, u64 offset, u64 ratio, u8 frac),
+	TP_ARGS(clock, vm, vcpu, tid, offset, ratio, frac),
+	TP_STRUCT__entry(
+		__field(u64, clock)
+		__field(u64, offset)
+		__field(u64, ratio)
+		__field(u64, tsc)
+		__field(u64, boot)
+		__field(pid_t, vm)
+		__field(u32, vcpu)
+		__field(pid_t, tid)
+		__field(u8, frac)
+	),
+	TP_fast_assign(
+		__entry->clock = clock;
+		__entry->offset = offset;
+		__entry->ratio = ratio;
+		__entry->tsc = rdtsc_ordered();
+		__entry->boot = ktime_get_boot_fast_ns();
+		__entry->vm = vm;
+		__entry->vcpu = vcpu;
+		__entry->tid = tid;
+		__entry->frac = frac;
+	),
+	TP_printk("clock=%016llx vm=%d vcpu=%u tid=%d offset=%llu ratio=%llu frac=%u tsc=%llu boot=%llu",
+		  __entry->clock, __entry->vm, __entry->vcpu, __entry->tid,
+		  __entry->offset, __entry->ratio, __entry->frac, __entry->tsc,
+		  __entry->boot),
+	pvperf_clock_begin, pvperf_clock_end
 );
 
 #endif /* _PVPERF_HOST_TRACE_H */

@@ -23,6 +23,7 @@ static struct pvperf_vcpu *vcpu_alloc(struct pvperf_vm *vm, struct kvm_vcpu *kvc
 	vcpu->vm = vm;
 	vcpu->kvcpu = kvcpu;
 	vcpu->index = kvcpu->vcpu_idx;
+	vcpu->tid = current->pid;
 	vcpu->thread = pvperf_thread_get();
 	if (!vcpu->thread) {
 		kfree(vcpu);
@@ -76,6 +77,7 @@ static void vcpu_rebind(struct pvperf_vcpu *vcpu)
 	if (!now)
 		return;	/* the events stay with the old thread until the next call */
 	vcpu->thread = now;
+	WRITE_ONCE(vcpu->tid, current->pid);
 	list_for_each_entry(event, &vcpu->events, node)
 		pvperf_event_rebind(event, before);
 	pvperf_thread_put(before);
@@ -127,6 +129,7 @@ void pvperf_vcpu_attach(struct pvperf_vcpu *vcpu, u64 addr, struct pvperf_page *
 	head->version = KVM_PERF_ABI_VERSION;
 	head->epoch = pvperf_caps_epoch(vcpu->vm->serial);
 	head->nmis = vcpu->nmis;
+	head->clock = vcpu->vm->clock;
 	head->state = KVM_PERF_PAGE_LIVE;
 	vcpu->page = page;
 	vcpu->page_addr = addr;

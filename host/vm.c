@@ -4,6 +4,7 @@
  */
 #include <linux/hashtable.h>
 #include <linux/kvm_host.h>
+#include <linux/random.h>
 #include <linux/sched.h>
 #include <linux/slab.h>
 #include <linux/wait.h>
@@ -17,6 +18,7 @@
 static DEFINE_MUTEX(vms_lock);
 static DEFINE_HASHTABLE(vms, 8);
 static u64 last_serial;
+static bool watched;	/* pvperf_vms_vcpus_of() may run */
 static atomic_t nr_unfreed;	/* VMs that are, or were, in the registry */
 static DECLARE_WAIT_QUEUE_HEAD(vms_gone);	/* a VM has left the registry, or is freed */
 
@@ -92,6 +94,7 @@ static struct pvperf_vm *vm_alloc(struct kvm *kvm)
 	vm->kvm = kvm;
 	vm->mm = kvm->mm;
 	vm->pid = current->tgid;
+	vm->clock = get_random_u64() | 1;
 	get_task_comm(vm->name, current->group_leader);
 	vm->priority = READ_ONCE(pvperf_policy.priority);
 	refcount_set(&vm->refs, 1);
@@ -196,6 +199,9 @@ static void vm_quiesce(struct pvperf_vm *vm, enum pvperf_end end)
 	mutex_lock(&vms_lock);
 	hash_del_rcu(&vm->node);
 	mutex_unlock(&vms_lock);
+	smp_mb();	/* pairs with pvperf_vms_watched() */
+	if (READ_ONCE(watched))
+		synchronize_rcu();
 	wake_up_all(&vms_gone);
 }
 
@@ -300,6 +306,43 @@ u32 pvperf_vms_reopen(pvperf_which *which)
 	while ((vm = vm_next(vm)))
 		n += pvperf_vcpu_reopen_all(vm, which);
 	return n;
+}
+
+void pvperf_vms_vcpus(void (*show)(const struct pvperf_vcpu *vcpu))
+{
+	struct pvperf_vcpu *vcpu;
+	struct pvperf_vm *vm;
+	unsigned long idx;
+	int bucket;
+
+	/* A VM that ends leaves the registry before KVM frees its vCPUs. */
+	mutex_lock(&vms_lock);
+	hash_for_each(vms, bucket, vm, node)
+		xa_for_each(&vm->vcpus, idx, vcpu)
+			show(vcpu);
+	mutex_unlock(&vms_lock);
+}
+
+void pvperf_vms_watched(bool on)
+{
+	WRITE_ONCE(watched, on);
+	smp_mb();	/* pairs with vm_quiesce() */
+}
+
+void pvperf_vms_vcpus_of(pid_t tid, void (*show)(const struct pvperf_vcpu *vcpu, void *arg),
+			 void *arg)
+{
+	struct pvperf_vcpu *vcpu;
+	struct pvperf_vm *vm;
+	unsigned long idx;
+	int bucket;
+
+	rcu_read_lock();
+	hash_for_each_rcu(vms, bucket, vm, node)
+		xa_for_each(&vm->vcpus, idx, vcpu)
+			if (READ_ONCE(vcpu->tid) == tid)
+				show(vcpu, arg);
+	rcu_read_unlock();
 }
 
 void pvperf_vms_for_each(void (*show)(struct pvperf_vm *vm, void *arg), void *arg)

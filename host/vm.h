@@ -107,6 +107,29 @@ int pvperf_vm_set_priority(pid_t pid, u32 priority);
 u32 pvperf_vms_reopen(pvperf_which *which);
 
 /**
+ * pvperf_vms_vcpus() - look at the vCPUs of all VMs
+ * @show: called for each; must neither sleep nor take a lock
+ *
+ * While it runs KVM frees none of them, so @show may read .kvcpu.
+ */
+void pvperf_vms_vcpus(void (*show)(const struct pvperf_vcpu *vcpu));
+
+/**
+ * pvperf_vms_watched() - pvperf_vms_vcpus_of() may be called from now on, or no more
+ * @on: it may
+ */
+void pvperf_vms_watched(bool on);
+
+/**
+ * pvperf_vms_vcpus_of() - look at the vCPUs that a thread runs; does not sleep
+ * @tid: the thread
+ * @show: called for each, under RCU; may read .kvcpu
+ * @arg: for @show
+ */
+void pvperf_vms_vcpus_of(pid_t tid, void (*show)(const struct pvperf_vcpu *vcpu, void *arg),
+			 void *arg);
+
+/**
  * pvperf_vms_for_each() - call a function for every VM, with the registry locked
  * @show: the function
  * @arg: its second argument

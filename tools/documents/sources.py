@@ -31,7 +31,7 @@ def parameters(top):
 
 
 def trace_events(top):
-    return found(top, 'host', r'^(?:TRACE_EVENT|DEFINE_EVENT\w*)\((?:\w+, )?(pvperf_\w+)')
+    return found(top, 'host', r'^(?:TRACE_EVENT\w*|DEFINE_EVENT\w*)\((?:\w+, )?(pvperf_\w+)')
 
 
 def debugfs(top):

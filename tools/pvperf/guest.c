@@ -126,6 +126,7 @@ static void guest_feature_names(uint32_t features, char *names, size_t size)
 		{ KVM_PERF_FEATURE_NARROW, "narrow" },
 		{ KVM_PERF_FEATURE_OPEN_PAGE, "open-page" },
 		{ KVM_PERF_FEATURE_CPU, "cpu" },
+		{ KVM_PERF_FEATURE_CLOCK, "clock" },
 	};
 	size_t used = 0;
 	int i;

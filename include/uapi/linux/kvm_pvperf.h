@@ -197,7 +197,7 @@
 
 /* ------------------------------------------------------------ discovery */
 
-#define KVM_PERF_ABI_VERSION		0x00010004
+#define KVM_PERF_ABI_VERSION		0x00010005
 #define KVM_PERF_ABI_MAJOR(v)		((v) >> 16)
 
 #define KVM_PERF_CPUID_BASE		0x4000ff00
@@ -221,6 +221,7 @@
 #define KVM_PERF_FEATURE_NARROW		(1 << 8)	/* narrow events */
 #define KVM_PERF_FEATURE_OPEN_PAGE	(1 << 9)	/* guest_perf_event.page */
 #define KVM_PERF_FEATURE_CPU		(1 << 10)	/* KVM_PERF_CPUID_CPU */
+#define KVM_PERF_FEATURE_CLOCK		(1 << 11)	/* guest_perf_page.clock */
 
 /*
  * Intel: a fixed counter for each of these, besides the general-purpose ones. Reference
@@ -422,6 +423,8 @@ struct guest_perf_op {
  * @pending: bit id % 64 is set: that event overflowed
  * @nmis: raised so far in this vCPU, wraps
  * @reserved: 0
+ * @clock: with KVM_PERF_FEATURE_CLOCK a random number, not 0, which names the VM at this
+ *	host side: in traces of both sides it tells which of the host's clocks are this guest's
  * @reserved2: 0
  * @batch: a place for a batch
  */
@@ -432,7 +435,8 @@ struct guest_perf_page {
 	__u64 pending;		/* bit id % 64: that event overflowed */
 	__u32 nmis;		/* raised so far in this vCPU, wraps */
 	__u32 reserved;
-	__u64 reserved2[4];
+	__u64 clock;		/* the VM's name in traces */
+	__u64 reserved2[3];
 	struct guest_perf_op batch[KVM_PERF_BATCH_MAX];	/* a place for a batch */
 };
 
@@ -491,7 +495,8 @@ KVM_PERF_ASSERT_AT(guest_perf_page, epoch, 8);
 KVM_PERF_ASSERT_AT(guest_perf_page, pending, 16);
 KVM_PERF_ASSERT_AT(guest_perf_page, nmis, 24);
 KVM_PERF_ASSERT_AT(guest_perf_page, reserved, 28);
-KVM_PERF_ASSERT_AT(guest_perf_page, reserved2, 32);
+KVM_PERF_ASSERT_AT(guest_perf_page, clock, 32);
+KVM_PERF_ASSERT_AT(guest_perf_page, reserved2, 40);
 KVM_PERF_ASSERT_AT(guest_perf_page, batch, 64);
 
 #endif /* _UAPI_LINUX_KVM_PVPERF_H */

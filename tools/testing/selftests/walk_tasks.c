@@ -111,6 +111,11 @@ int walk_child_main(char **argv)
 	int in = atoi(argv[0]), out = atoi(argv[1]);
 
 	walk_signals_catch();
+	/*
+	 * If exec() has removed a group's leader, its siblings count from the next context
+	 * switch on. Without this one it is chance whether one comes before the answer.
+	 */
+	usleep(1);
 	if (write(out, "x", 1) == 1)
 		child_loop(in, out);
 	return 1;

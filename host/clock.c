@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The guests' clocks. KVM's room: may know struct kvm_vcpu, not perf.
+ */
+#include <linux/kvm_host.h>
+#include <linux/spinlock.h>
+#include <linux/tracepoint.h>
+#include <linux/workqueue.h>
+#include <asm/processor.h>
+#include "clock.h"
+#include "trace.h"
+#include "vm.h"
+
+/* KVM's own, in kvm_vcpu_write_tsc_offset(). */
+extern struct tracepoint __tracepoint_kvm_write_tsc_offset;
+
+static bool wanted;	/* the event is enabled */
+static bool running;	/* between init and exit; changes under kick_lock */
+static bool watching;	/* the steps; of the work, and of the exit after it */
+static DEFINE_RAW_SPINLOCK(kick_lock);
+
+/*
+ * Binary places of the ratio that TSCs are multiplied with: kvm_caps.tsc_scaling_ratio_frac_bits.
+ * On AMD it is 0 without scaling, and the ratio then 1.
+ */
+static u8 frac_of(u64 ratio)
+{
+	if (boot_cpu_data.x86_vendor == X86_VENDOR_INTEL)
+		return 48;
+	return ratio == 1 ? 0 : 32;
+}
+
+static void clock_tell(const struct pvperf_vcpu *vcpu, u64 offset)
+{
+	u64 ratio = vcpu->kvcpu->arch.l1_tsc_scaling_ratio;
+
+	trace_pvperf_clock(vcpu->vm->clock, vcpu->vm->pid, vcpu->index, READ_ONCE(vcpu->tid),
+			   offset, ratio, frac_of(ratio));
+}
+
+static void clock_show(const struct pvperf_vcpu *vcpu)
+{
+	clock_tell(vcpu, vcpu->kvcpu->arch.l1_tsc_offset);
+}
+
+struct step {
+	unsigned int vcpu_id;
+	u64 offset;
+};
+
+static void step_show(const struct pvperf_vcpu *vcpu, void *arg)
+{
+	const struct step *step = arg;
+
+	if (vcpu->kvcpu->vcpu_id == step->vcpu_id)
+		clock_tell(vcpu, step->offset);
+}
+
+static void round_work(struct work_struct *work);
+static DECLARE_WORK(round, round_work);
+
+/* Any context: KVM's, with a spinlock of its own, and the tracer's at the module's exit. */
+static void kick(void)
+{
+	unsigned long flags;
+
+	raw_spin_lock_irqsave(&kick_lock, flags);
+	if (running)
+		schedule_work(&round);
+	raw_spin_unlock_irqrestore(&kick_lock, flags);
+}
+
+/* KVM may hold a spinlock. Other vCPUs may follow this one. */
+static void step_seen(void *unused, unsigned int vcpu_id, u64 previous, u64 next)
+{
+	struct step step = { .vcpu_id = vcpu_id, .offset = next };
+
+	if (previous == next)
+		return;
+	pvperf_vms_vcpus_of(current->pid, step_show, &step);
+	kick();
+}
+
+static void steps_watch(bool on)
+{
+	if (on == watching)
+		return;
+	if (on) {
+		pvperf_vms_watched(true);
+		watching = !tracepoint_probe_register(&__tracepoint_kvm_write_tsc_offset,
+						      step_seen, NULL);
+		return;
+	}
+	tracepoint_probe_unregister(&__tracepoint_kvm_write_tsc_offset, step_seen, NULL);
+	tracepoint_synchronize_unregister();
+	pvperf_vms_watched(false);
+	watching = false;
+}
+
+static void again_work(struct work_struct *work)
+{
+	kick();
+}
+
+static DECLARE_DELAYED_WORK(again, again_work);
+
+static void round_work(struct work_struct *work)
+{
+	bool on = READ_ONCE(wanted) && READ_ONCE(running);
+
+	steps_watch(on);
+	if (!on)
+		return;
+	/* pvperf_clock_begin() is called some instructions before the event is enabled. */
+	if (!trace_pvperf_clock_enabled()) {
+		schedule_delayed_work(&again, 1);
+		return;
+	}
+	pvperf_vms_vcpus(clock_show);
+	schedule_delayed_work(&again, HZ);
+}
+
+int pvperf_clock_begin(void)
+{
+	WRITE_ONCE(wanted, true);
+	kick();
+	return 0;
+}
+
+void pvperf_clock_end(void)
+{
+	WRITE_ONCE(wanted, false);
+	kick();
+}
+
+void pvperf_clock_attached(void)
+{
+	if (READ_ONCE(wanted))
+		kick();
+}
+
+static void run(bool on)
+{
+	unsigned long flags;
+
+	raw_spin_lock_irqsave(&kick_lock, flags);
+	WRITE_ONCE(running, on);
+	raw_spin_unlock_irqrestore(&kick_lock, flags);
+}
+
+void pvperf_clock_init(void)
+{
+	run(true);
+	/* The event may be enabled before the module is. */
+	kick();
+}
+
+void pvperf_clock_exit(void)
+{
+	run(false);
+	cancel_work_sync(&round);
+	cancel_delayed_work_sync(&again);
+	steps_watch(false);
+}
