@@ -115,7 +115,7 @@ int walk_child_main(char **argv)
 	 * If exec() has removed a group's leader, its siblings count from the next context
 	 * switch on. Without this one it is chance whether one comes before the answer.
 	 */
-	usleep(1);
+	usleep(1000);
 	if (write(out, "x", 1) == 1)
 		child_loop(in, out);
 	return 1;
