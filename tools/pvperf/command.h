@@ -20,4 +20,8 @@ struct options {
 int command_check(const struct options *options);
 int command_list(const struct options *options);
 
+/* Takes options of its own. */
+int command_merge(int argc, char **argv);
+extern const char merge_help[];
+
 #endif /* PVPERF_COMMAND_H */

@@ -7,9 +7,20 @@ _pvperf()
 	case ${COMP_WORDS[1]} in
 	check) words='--host --guest --json --help' ;;
 	list) words='--json --help' ;;
-	help) [ "$COMP_CWORD" != 2 ] || words='check list' ;;
+	merge) words='-h -g -t' ;;
+	help) [ "$COMP_CWORD" != 2 ] || words='check list merge' ;;
 	esac
-	[ "$COMP_CWORD" != 1 ] || words='check list help version'
+	[ "$COMP_CWORD" != 1 ] || words='check list merge help version'
+	case ${COMP_WORDS[COMP_CWORD - 1]} in
+	-h|-g) [ "${COMP_WORDS[1]}" != merge ] || {
+		mapfile -t COMPREPLY < <(compgen -f -- "${COMP_WORDS[COMP_CWORD]}")
+		return
+	} ;;
+	esac
+	[ "${COMP_WORDS[1]}" != merge ] || [ "$COMP_CWORD" = 1 ] || {
+		mapfile -t COMPREPLY < <(compgen -W "$words" -- "${COMP_WORDS[COMP_CWORD]}")
+		return	# -g may be given again
+	}
 	for word in "${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
 		words=" $words "
 		words=${words/ $word / }

@@ -96,6 +96,10 @@ static int help(const char *name)
 {
 	const struct command *c;
 
+	if (name && !strcmp(name, "merge")) {
+		fputs(merge_help, stdout);
+		return EXIT_FITS;
+	}
 	if (name) {
 		c = command_find(name);
 		if (!c)
@@ -105,6 +109,7 @@ static int help(const char *name)
 	}
 	for (c = commands; c->name; c++)
 		fputs(c->help, stdout);
+	fputs(merge_help, stdout);
 	fputs(help_more, stdout);
 	return EXIT_FITS;
 }
@@ -163,6 +168,8 @@ int main(int argc, char **argv)
 	int c, given = 0;
 
 	opterr = 0;
+	if (argc > 1 && !strcmp(argv[1], "merge") && (argc == 2 || strcmp(argv[2], "--help")))
+		return finish(command_merge(argc - 1, argv + 1));
 	while ((c = getopt_long(argc, argv, "hV", option_list, NULL)) != -1) {
 		if (c == '?')
 			return usage("unknown option", argv[optind - 1]);

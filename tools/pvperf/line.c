@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+#include "line.h"
+
+/* " [012] ": where its digits begin, or NULL. The program's name may have brackets, too. */
+static const char *find_cpu(const char *text)
+{
+	const char *at = text, *end;
+
+	while ((at = strstr(at, " ["))) {
+		at += 2;
+		end = at + strspn(at, "0123456789");
+		if (end > at && *end == ']')
+			return at;
+	}
+	return NULL;
+}
+
+/* The number that ends before @end: "comm-12 [" of ftrace, "comm 12 [" of perf. */
+static int pid_before(const char *text, const char *end)
+{
+	while (end > text && isspace((unsigned char)end[-1]))
+		end--;
+	while (end > text && isdigit((unsigned char)end[-1]))
+		end--;
+	return atoi(end);
+}
+
+static bool digit(const char *text, const char *at)
+{
+	return at >= text && isdigit((unsigned char)*at);
+}
+
+/*
+ * The time ends before @end. perf prints seconds with 6 or 9 places. ftrace prints flags
+ * before a TSC, sometimes without a space: "d...49836825726903".
+ */
+static bool take_time(struct line *line, const char *from, const char *end)
+{
+	const char *at = end, *dot;
+	uint64_t places;
+	int n;
+
+	while (digit(from, at - 1))
+		at--;
+	if (at == end || end - at > 20)
+		return false;
+	places = strtoull(at, NULL, 10);
+	dot = at - 1;
+	n = end - at;
+	line->seconds = dot > from && *dot == '.' && digit(from, dot - 1) && (n == 6 || n == 9);
+	line->time = places;
+	if (line->seconds) {
+		for (at = dot; digit(from, at - 1); )
+			at--;
+		line->time = strtoull(at, NULL, 10) * 1000000000 + (n == 6 ? places * 1000 : places);
+	}
+	line->stamp = at - line->text;
+	line->rest = end - line->text;
+	return true;
+}
+
+bool line_parse(struct line *line, const char *text)
+{
+	const char *cpu = find_cpu(text), *end;
+
+	line->text = text;
+	if (!cpu)
+		return false;
+	line->cpu = atoi(cpu);
+	line->pid = pid_before(text, cpu - 2);
+	for (end = cpu; (end = strstr(end, ": ")); end += 2)
+		if (digit(cpu, end - 1))
+			return take_time(line, cpu, end);
+	return false;
+}
+
+const char *line_event(const struct line *line, const char *name)
+{
+	const char *at = line->text + line->rest;
+	size_t n = strlen(name);
+
+	while ((at = strstr(at, name))) {
+		if ((at[-1] == ' ' || at[-1] == ':') && at[n] == ':')
+			return at + n + 1;
+		at += n;
+	}
+	return NULL;
+}
+
+bool line_field(const char *fields, const char *key, int base, uint64_t *value)
+{
+	const char *at = fields;
+	size_t n = strlen(key);
+	char *end;
+
+	while ((at = strstr(at, key))) {
+		if (at[-1] == ' ' && at[n] == '=' && isxdigit((unsigned char)at[n + 1])) {
+			*value = strtoull(at + n + 1, &end, base);
+			return !*end || isspace((unsigned char)*end);
+		}
+		at += n;
+	}
+	return false;
+}

@@ -1,0 +1,96 @@
+# shellcheck shell=bash disable=SC2154 # `check` sets program, here and work
+# SPDX-License-Identifier: GPL-2.0
+# Tests of pvperf merge.
+
+offset=18446739773557710924	# as a kernel of 2013 printed it
+
+# merge_host: two exits between a wake-up and the switch
+merge_host() {
+	sed 's/^/            qemu-kvm-2687  [003] d.../; s/$/ [detail]/' <<-'END'
+	50550079203669: kvm_exit:
+	50550079206816: kvm_entry:
+	50550079240656: kvm_exit:
+	50550079243467: kvm_entry:
+	50550079256103: kvm_exit:
+	50550079268391: kvm_entry:
+	50550079280829: kvm_exit:
+	50550079286028: kvm_entry:
+	END
+}
+# merge_guest SHIFT: the guest's events, so many cycles late
+merge_guest() {
+	printf '            comm-3826  [000] d.h.%d: sched_wakeup: [detail]\n' $((50550079226331 + offset + $1))
+	printf '            comm-3826  [000] d...%d: sched_switch: [detail]\n' $((50550079279266 + offset + $1))
+}
+# merge_clocks OFFSET RATIO FRAC: clock events of both sides go into host and guest
+merge_clocks() {
+	local t=50550079200000
+	echo "    kworker-9  [000] ..... $t: pvperf_clock: clock=00c0ffee00c0ffee vm=2680 vcpu=0 tid=2687 offset=$1 ratio=$2 frac=$3 tsc=$t boot=1" |
+		cat - "$work/host" > "$work/more" && mv "$work/more" "$work/host"
+	echo "    kworker-9  [000] ..... $((t + offset)): pvperf_guest_clock: clock=00c0ffee00c0ffee tsc=$((t + offset)) local=1 boot=1" |
+		cat - "$work/guest" > "$work/more" && mv "$work/more" "$work/guest"
+}
+merge_files() {
+	merge_host > "$work/host"
+	merge_guest "${1:-0}" > "$work/guest"
+}
+
+# merged NAME STATUS WORDS ARGUMENT...: pvperf merge ARGUMENT... prints WORDS
+merged() {
+	local name=$1 status=$2 words=$3 out got
+	shift 3
+	wanted "$name" || return 0
+	out=$("$program" merge "$@" 2>&1)
+	got=$?
+	[ "$got" = "$status" ] && [[ $(tr -s ' ' <<< "$out") == *"$words"* ]]
+	verdict "$name" $? "status $got: $out"
+}
+
+seed='h qemu-kvm-2687 [003] d...50550079203669: kvm_exit: [detail]
+h qemu-kvm-2687 [003] d...50550079206816: kvm_entry: [detail]
+g comm-3826 [000] d.h.50550079226331: sched_wakeup: [detail]
+h qemu-kvm-2687 [003] d...50550079240656: kvm_exit: [detail]
+h qemu-kvm-2687 [003] d...50550079243467: kvm_entry: [detail]
+h qemu-kvm-2687 [003] d...50550079256103: kvm_exit: [detail]
+h qemu-kvm-2687 [003] d...50550079268391: kvm_entry: [detail]
+g comm-3826 [000] d...50550079279266: sched_switch: [detail]
+h qemu-kvm-2687 [003] d...50550079280829: kvm_exit: [detail]'
+
+merge_files
+merged merge-seed 0 "$seed" -h "$work/host" -g "$work/guest" -t $offset
+merged merge-seed-streaming 0 "$seed" -h <(cat "$work/host") -g - -t $offset < "$work/guest"
+merged merge-no-clock 1 'record pvperf:pvperf_guest_clock' -h "$work/host" -g "$work/guest"
+merge_clocks $offset 4294967296 32
+merged merge-clocks 0 "$seed" -h "$work/host" -g "$work/guest"
+merged merge-proof 0 'CPU 0: 2 of 2 events lie between' -h "$work/host" -g "$work/guest"
+merge_files 30000
+merge_clocks $offset 4294967296 32
+merged merge-wrong-by-30000 1 'CPU 0: 1 of 2 events lie between' -h "$work/host" -g "$work/guest"
+# The offset steps by 2^40 after the first event.
+merge_files
+merge_clocks $offset 4294967296 32
+sed -i "5a \\    qemu-kvm-2687  [003] ..... 50550079250000: pvperf_clock: clock=00c0ffee00c0ffee vm=2680 vcpu=0 tid=2687 offset=$((offset + (1 << 40))) ratio=4294967296 frac=32 tsc=1 boot=1" "$work/host"
+sed -i "3s/d\.\.\.[0-9]*/d...$((50550079279266 + offset + (1 << 40)))/" "$work/guest"
+merged merge-step 0 'CPU 0: 2 of 2 events lie between' -h "$work/host" -g "$work/guest"
+# perf's clock: a line to the TSC by two clock events.
+merge_files
+merge_clocks $offset 1 0
+{
+	for s in 0 1000000; do
+		echo " perf 9 [000] 5.$(printf %09d $s): pvperf:pvperf_guest_clock: clock=00c0ffee00c0ffee tsc=$((50550079200000 + offset + 2 * s)) local=$((5000000000 + s)) boot=1"
+	done
+	echo " comm 3826 [000] 5.000013165: sched:sched_wakeup: [detail]"
+} | sort -k 4 > "$work/guest"
+merged merge-perf-script 0 'g comm 3826 [000] 50550079226330: sched:sched_wakeup' -h "$work/host" -g "$work/guest"
+sed -i s/00c0ffee/00facade/ "$work/guest"
+merged merge-other-host 1 'no pvperf_clock with clock=00facade' -h "$work/host" -g "$work/guest"
+merged merge-nothing 2 'it wants -h HOST and -g GUEST'
+merged merge-no-file 1 'No such file' -h "$work/none" -g "$work/none" -t 1
+merged merge-bad-offset 2 'wants OFFSET or OFFSET,RATIO,FRAC' -h a -g b -t 1,2
+head -c 20000 /dev/urandom > "$work/guest"
+merged merge-noise 0 'h qemu-kvm' -h "$work/host" -g "$work/guest" -t 1
+
+if wanted merge-map; then
+	out=$(cc -O2 -Wall -o "$work/map" "$here/map.c" "$here/../map.c" 2>&1 && "$work/map")
+	verdict merge-map $? "$out"
+fi
