@@ -19,13 +19,13 @@ static const char *find_cpu(const char *text)
 }
 
 /* The number that ends before @end: "comm-12 [" of ftrace, "comm 12 [" of perf. */
-static int pid_before(const char *text, const char *end)
+static unsigned int pid_before(const char *text, const char *end)
 {
 	while (end > text && isspace((unsigned char)end[-1]))
 		end--;
 	while (end > text && isdigit((unsigned char)end[-1]))
 		end--;
-	return atoi(end);
+	return strtoul(end, NULL, 10);
 }
 
 static bool digit(const char *text, const char *at)
@@ -69,7 +69,7 @@ bool line_parse(struct line *line, const char *text)
 	line->text = text;
 	if (!cpu)
 		return false;
-	line->cpu = atoi(cpu);
+	line->cpu = strtoul(cpu, NULL, 10);
 	line->pid = pid_before(text, cpu - 2);
 	for (end = cpu; (end = strstr(end, ": ")); end += 2)
 		if (digit(cpu, end - 1))

@@ -26,7 +26,7 @@ struct clock {
 
 /* The guest's pvperf_guest_clock. */
 struct pair {
-	int cpu;
+	unsigned int cpu;
 	uint64_t tsc, local;
 };
 
@@ -55,7 +55,7 @@ struct source {
 
 /* Whether a thread of the host runs its vCPU: from kvm_entry and kvm_exit. */
 struct thread {
-	int tid;
+	unsigned int tid;
 	bool known, in_guest;
 };
 
@@ -252,7 +252,7 @@ static bool guest_time(struct source *guest)
 	return true;
 }
 
-static struct thread *thread_of(int tid)
+static struct thread *thread_of(unsigned int tid)
 {
 	void *more;
 	size_t i;
@@ -372,7 +372,8 @@ static void merge(void)
 /* Tells how many events lie where their vCPU ran; all should. */
 static int proof_tell(void)
 {
-	int status = EXIT_FITS, cpu;
+	int status = EXIT_FITS;
+	unsigned int cpu;
 	struct source *g;
 
 	for (g = guests; g < guests + nr_guests; g++) {
@@ -381,7 +382,7 @@ static int proof_tell(void)
 
 			if (!p->judged)
 				continue;
-			fprintf(stderr, "pvperf: %s: CPU %d: %" PRIu64 " of %" PRIu64 " events lie between a kvm_entry and a kvm_exit\n",
+			fprintf(stderr, "pvperf: %s: CPU %u: %" PRIu64 " of %" PRIu64 " events lie between a kvm_entry and a kvm_exit\n",
 				g->path, cpu, p->inside, p->judged);
 			if (p->inside != p->judged)
 				status = EXIT_PROBLEM;

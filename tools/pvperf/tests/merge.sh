@@ -87,6 +87,8 @@ merged merge-other-host 1 'no pvperf_clock with clock=00facade' -h "$work/host" 
 merged merge-nothing 2 'it wants -h HOST and -g GUEST'
 merged merge-no-file 1 'No such file' -h "$work/none" -g "$work/none" -t 1
 merged merge-bad-offset 2 'wants OFFSET or OFFSET,RATIO,FRAC' -h a -g b -t 1,2
+echo "x-1 [99999999999] 1: a: b" > "$work/guest"
+merged merge-cpu-huge 0 'h qemu-kvm' -h "$work/host" -g "$work/guest" -t 1
 head -c 20000 /dev/urandom > "$work/guest"
 merged merge-noise 0 'h qemu-kvm' -h "$work/host" -g "$work/guest" -t 1
 
