@@ -48,6 +48,8 @@ struct source {
 	bool there;		/* .line is the next line, at .time */
 	uint64_t time;		/* of the host */
 	uint64_t name;		/* of a guest, from its clock events */
+	bool moved;		/* it has another name later */
+	uint64_t left_out;	/* events whose time on the host is not known */
 	struct pair *pairs;
 	size_t nr_pairs;
 	struct cpu *cpus;
@@ -118,6 +120,7 @@ static bool pair_take(struct source *guest, const struct line *line)
 		return true;
 	if (!guest->name)
 		guest->name = name;
+	guest->moved |= name && name != guest->name;
 	more = grow(guest->pairs, guest->nr_pairs, sizeof(p));
 	if (!more)
 		return false;
@@ -197,6 +200,8 @@ static int clocks_find(struct source *guest)
 {
 	if (!guest->name)
 		return failed(guest->path, "no pvperf_guest_clock in it: record pvperf:pvperf_guest_clock, too, or give -t OFFSET");
+	if (guest->moved)
+		return failed(guest->path, "the VM has two names in it: it moved to another host, or the host's module was loaded again; record both sides anew");
 	qsort(guest->pairs, guest->nr_pairs, sizeof(*guest->pairs), pair_compare);
 	if (cpus_begin(guest))
 		return EXIT_FITS;
@@ -312,10 +317,12 @@ static void source_next(struct source *s)
 				threads_forget();
 			continue;
 		}
-		if (s == &host)
+		if (s == &host) {
 			s->time = s->line.time;
-		else if (!guest_time(s))
+		} else if (!guest_time(s)) {
+			s->left_out++;
 			continue;
+		}
 		s->there = true;
 		return;
 	}
@@ -377,6 +384,11 @@ static int proof_tell(void)
 	struct source *g;
 
 	for (g = guests; g < guests + nr_guests; g++) {
+		if (g->left_out) {
+			fprintf(stderr, "pvperf: %s: %" PRIu64 " events are left out: no clock event tells their CPU's clock\n",
+				g->path, g->left_out);
+			status = EXIT_PROBLEM;
+		}
 		for (cpu = 0; cpu < CPUS_MAX; cpu++) {
 			struct cpu *p = &g->cpus[cpu];
 

@@ -84,11 +84,19 @@ merge_clocks $offset 1 0
 merged merge-perf-script 0 'g comm 3826 [000] 50550079226330: sched:sched_wakeup' -h "$work/host" -g "$work/guest"
 sed -i s/00c0ffee/00facade/ "$work/guest"
 merged merge-other-host 1 'no pvperf_clock with clock=00facade' -h "$work/host" -g "$work/guest"
+merge_files
+merge_clocks $offset 1 0
+sed -n '$s/\[000\]/[001]/p' "$work/guest" >> "$work/guest"
+merged merge-no-clock-of-cpu 1 '1 events are left out' -h "$work/host" -g "$work/guest"
+merge_files
+merge_clocks $offset 1 0
+sed -n '1s/00c0ffee00c0ffee/00c0ffee00c0ffef/p' "$work/guest" >> "$work/guest"
+merged merge-moved 1 'has two names in it' -h "$work/host" -g "$work/guest"
 merged merge-nothing 2 'it wants -h HOST and -g GUEST'
 merged merge-no-file 1 'No such file' -h "$work/none" -g "$work/none" -t 1
 merged merge-bad-offset 2 'wants OFFSET or OFFSET,RATIO,FRAC' -h a -g b -t 1,2
-echo "x-1 [99999999999] 1: a: b" > "$work/guest"
-merged merge-cpu-huge 0 'h qemu-kvm' -h "$work/host" -g "$work/guest" -t 1
+echo "x-1 [4294957296] 1: a: b" > "$work/guest"
+merged merge-cpu-huge 1 '1 events are left out' -h "$work/host" -g "$work/guest" -t 1
 head -c 20000 /dev/urandom > "$work/guest"
 merged merge-noise 0 'h qemu-kvm' -h "$work/host" -g "$work/guest" -t 1
 
