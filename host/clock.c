@@ -2,6 +2,7 @@
 /*
  * The guests' clocks. KVM's room: may know struct kvm_vcpu, not perf.
  */
+#include <linux/jiffies.h>
 #include <linux/kvm_host.h>
 #include <linux/spinlock.h>
 #include <linux/tracepoint.h>
@@ -104,18 +105,25 @@ static void again_work(struct work_struct *work)
 
 static DECLARE_DELAYED_WORK(again, again_work);
 
+/*
+ * One round a tick at most, as guests can write their TSC in a loop. And
+ * pvperf_clock_begin() is called some instructions before the event is enabled.
+ */
 static void round_work(struct work_struct *work)
 {
+	static u64 last;
+	u64 now = get_jiffies_64();
 	bool on = READ_ONCE(wanted) && READ_ONCE(running);
 
+	cancel_delayed_work(&again);
 	steps_watch(on);
 	if (!on)
 		return;
-	/* pvperf_clock_begin() is called some instructions before the event is enabled. */
-	if (!trace_pvperf_clock_enabled()) {
+	if (last == now || !trace_pvperf_clock_enabled()) {
 		schedule_delayed_work(&again, 1);
 		return;
 	}
+	last = now;
 	pvperf_vms_vcpus(clock_show);
 	schedule_delayed_work(&again, HZ);
 }

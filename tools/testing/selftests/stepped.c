@@ -5,7 +5,9 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <sched.h>
 #include <sys/ioctl.h>
+#include <time.h>
 
 #define TRACING		"/sys/kernel/tracing/"
 #define EVENT		TRACING "events/pvperf/pvperf_clock/enable"
@@ -152,6 +154,26 @@ TEST_F(stepped, step)
 	wrong = wrong_by(v, &after);
 	EXPECT_LE(0, wrong);
 	EXPECT_GE(SOON, wrong);
+}
+
+/* A guest may write its TSC in a loop: the other vCPUs are told once a tick at most. */
+TEST_F(stepped, loop)
+{
+	struct told before = told_of(1), after;
+	struct timespec from, to;
+	long ms;
+	int i;
+
+	clock_gettime(CLOCK_MONOTONIC, &from);
+	for (i = 0; i < 400; i++) {
+		ASSERT_EQ(1, tsc_set(&self->vm.vcpu[0], STEP * (1 + i % 2)));
+		sched_yield();
+	}
+	clock_gettime(CLOCK_MONOTONIC, &to);
+	after = told_of(1);
+	ms = (to.tv_sec - from.tv_sec) * 1000 + (to.tv_nsec - from.tv_nsec) / 1000000;
+	TH_LOG("400 steps in %ld ms, %d times told", ms, after.lines - before.lines);
+	EXPECT_GE(ms / 4 + 2, after.lines - before.lines);
 }
 
 TEST_F(stepped, each_second)
