@@ -7,12 +7,12 @@ _pvperf()
 	case ${COMP_WORDS[1]} in
 	check) words='--host --guest --json --help' ;;
 	list) words='--json --help' ;;
-	merge) words='-h -g -t' ;;
+	merge) words='-h -g -o -t' ;;
 	help) [ "$COMP_CWORD" != 2 ] || words='check list merge' ;;
 	esac
 	[ "$COMP_CWORD" != 1 ] || words='check list merge help version'
 	case ${COMP_WORDS[COMP_CWORD - 1]} in
-	-h|-g) [ "${COMP_WORDS[1]}" != merge ] || {
+	-h|-g|-o) [ "${COMP_WORDS[1]}" != merge ] || {
 		mapfile -t COMPREPLY < <(compgen -f -- "${COMP_WORDS[COMP_CWORD]}")
 		return
 	} ;;

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <stdlib.h>
+#include "clocks.h"
+#include "grow.h"
+
+bool clocks_add(struct clocks *clocks, const struct clock *clock)
+{
+	struct clock *more;
+
+	if (!clock->map.ratio || clock->map.frac > 62)
+		return true;
+	more = grow(clocks->all, clocks->nr, sizeof(*clock));
+	if (!more)
+		return false;
+	clocks->all = more;
+	more[clocks->nr++] = *clock;
+	return true;
+}
+
+static int compare(uint64_t a, uint64_t b)
+{
+	return a < b ? -1 : a > b;
+}
+
+static int vcpu_compare(const struct clock *a, const struct clock *b)
+{
+	return compare(a->name, b->name) ?: compare(a->vcpu, b->vcpu);
+}
+
+static int clock_compare(const void *a, const void *b)
+{
+	const struct clock *one = a, *two = b;
+
+	return vcpu_compare(one, two) ?: compare(one->at, two->at);
+}
+
+void clocks_sort(struct clocks *clocks)
+{
+	if (clocks->nr)
+		qsort(clocks->all, clocks->nr, sizeof(*clocks->all), clock_compare);
+}
+
+/* The first clock that is not before @wanted. */
+static const struct clock *first_from(const struct clocks *clocks, const struct clock *wanted)
+{
+	const struct clock *c = clocks->all;
+	size_t n = clocks->nr, half;
+
+	while (n) {
+		half = n / 2;
+		if (clock_compare(&c[half], wanted) < 0) {
+			c += half + 1;
+			n -= half + 1;
+		} else {
+			n = half;
+		}
+	}
+	return c;
+}
+
+bool clocks_know(const struct clocks *clocks, uint64_t name)
+{
+	const struct clock wanted = { .name = name };
+	const struct clock *c = first_from(clocks, &wanted);
+
+	return c < clocks->all + clocks->nr && c->name == name;
+}
+
+struct run clocks_run(const struct clocks *clocks, uint64_t name, uint64_t vcpu)
+{
+	struct clock wanted = { .name = name, .vcpu = vcpu };
+	struct run run = { .now = first_from(clocks, &wanted) };
+
+	wanted.at = UINT64_MAX;
+	run.end = first_from(clocks, &wanted);
+	if (run.now == run.end)
+		run.now = NULL;
+	return run;
+}
+
+const struct clock *run_at(struct run *run, uint64_t tsc)
+{
+	while (run->now && run->now + 1 < run->end &&
+	       map_to_host(&run->now[1].map, tsc) >= run->now[1].at)
+		run->now++;
+	return run->now;
+}
+
+const struct clock *run_next(const struct run *run)
+{
+	const struct clock *c = run->now;
+
+	while (c < run->end && map_same(&c->map, &run->now->map))
+		c++;
+	return c;
+}

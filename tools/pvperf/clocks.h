@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef PVPERF_CLOCKS_H
+#define PVPERF_CLOCKS_H
+
+/* What the host's clock events say: which map each vCPU has from when. */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include "map.h"
+
+/* One event, pvperf_clock. */
+struct clock {
+	uint64_t name;		/* of the VM */
+	uint64_t vcpu, tid;
+	uint64_t at;		/* the host's TSC */
+	struct map map;
+};
+
+struct clocks {
+	struct clock *all;
+	size_t nr;
+};
+
+/* False if there is no room. An event that cannot be is left out. */
+bool clocks_add(struct clocks *clocks, const struct clock *clock);
+
+/* Once all are added. */
+void clocks_sort(struct clocks *clocks);
+
+bool clocks_know(const struct clocks *clocks, uint64_t name);
+
+/* Of one vCPU, in the order of time. */
+struct run {
+	const struct clock *now;	/* NULL: there is none */
+	const struct clock *end;
+};
+
+struct run clocks_run(const struct clocks *clocks, uint64_t name, uint64_t vcpu);
+
+/* The last clock that had begun when the vCPU's TSC was @tsc; moves .now there. */
+const struct clock *run_at(struct run *run, uint64_t tsc);
+
+/* Passes the clocks that say the same as .now: the next that does not, or .end. */
+const struct clock *run_next(const struct run *run);
+
+#endif /* PVPERF_CLOCKS_H */

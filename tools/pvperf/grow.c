@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <stdlib.h>
+#include "grow.h"
+
+/* The array has room for a power of 2. */
+void *grow(void *array, size_t n, size_t each)
+{
+	if (n >= GROW_MAX)
+		return NULL;
+	return n & (n - 1) ? array : realloc(array, (n ? n * 2 : 1) * each);
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef PVPERF_MERGE_H
+#define PVPERF_MERGE_H
+
+/* What pvperf merge is to merge, and the two ways to do it. */
+
+#include "map.h"
+
+#define GUESTS_MAX	64
+#define CPUS_MAX	4096	/* of a guest */
+
+struct merge {
+	const char *host, *guests[GUESTS_MAX];
+	int nr_guests;
+	struct map given;	/* by -t; .ratio 0: not given */
+	const char *dir;	/* by -o */
+};
+
+/* As text, on standard output. */
+int merge_text(const struct merge *merge);
+
+/* As copies of trace.dat files, in .dir. */
+int merge_dat(const struct merge *merge);
+
+/* Says why a file can't be merged, and returns the exit status. */
+int merge_failed(const char *path, const char *why);
+
+extern const char merge_no_name[], merge_moved[];
+int merge_no_clock(const struct merge *merge, const char *guest, uint64_t name);
+
+#endif /* PVPERF_MERGE_H */

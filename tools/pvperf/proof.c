@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include "proof.h"
+
+#define TIDS	(1 << 22)	/* as many as Linux has: PID_MAX_LIMIT */
+
+struct thread {
+	uint64_t left;		/* when it last left the guest */
+	uint32_t known;		/* as of how many losses, plus 1; 0: never seen */
+	bool in_guest;
+};
+
+static uint32_t losses = 1;
+
+/* Of all threads; the kernel gives memory to those in use. */
+static struct thread *thread_of(uint64_t tid)
+{
+	static struct thread *threads;
+
+	if (!threads)
+		threads = calloc(TIDS, sizeof(*threads));
+	return threads && tid < TIDS ? &threads[tid] : NULL;
+}
+
+void proof_entry(uint64_t tid)
+{
+	struct thread *t = thread_of(tid);
+
+	if (!t)
+		return;
+	t->known = losses;
+	t->in_guest = true;
+}
+
+void proof_exit(uint64_t tid, uint64_t at)
+{
+	struct thread *t = thread_of(tid);
+
+	if (t)
+		*t = (struct thread){ .left = at, .known = losses };
+}
+
+void proof_forget(void)
+{
+	losses++;
+}
+
+void proof_judge(struct share *share, uint64_t tid, uint64_t at)
+{
+	struct thread *t = thread_of(tid);
+
+	if (!t || t->known != losses)
+		return;
+	share->judged++;
+	/* A tick of the guest's TSC may be two of the host's: it can seem to be a tick late. */
+	share->inside += t->in_guest || at <= t->left + 1;
+}
+
+bool proof_tell(const char *path, unsigned int cpu, const struct share *share)
+{
+	if (share->judged)
+		fprintf(stderr, "pvperf: %s: CPU %u: %" PRIu64 " of %" PRIu64 " events lie between a kvm_entry and a kvm_exit\n",
+			path, cpu, share->inside, share->judged);
+	return share->inside == share->judged;
+}

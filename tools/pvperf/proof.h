@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef PVPERF_PROOF_H
+#define PVPERF_PROOF_H
+
+/* Whether a guest's events lie where KVM says that the host ran their vCPU. */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* What the host did, in the order of time: kvm_entry and kvm_exit of a thread. */
+void proof_entry(uint64_t tid);
+void proof_exit(uint64_t tid, uint64_t at);
+
+/* Events of the host were lost. */
+void proof_forget(void);
+
+/* Of one of the guest's CPUs. */
+struct share {
+	uint64_t judged, inside;
+};
+
+/* An event of the vCPU that thread @tid runs. */
+void proof_judge(struct share *share, uint64_t tid, uint64_t at);
+
+/* Says it; false if an event lies outside. */
+bool proof_tell(const char *path, unsigned int cpu, const struct share *share);
+
+#endif /* PVPERF_PROOF_H */

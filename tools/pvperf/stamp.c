@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "stamp.h"
+
+/* Numbers are written as this machine has them: the host's modules are x86's, too. */
+
+enum {
+	OPTION_DONE = 0,
+	OPTION_TRACEID = 11,
+	OPTION_TIME_SHIFT = 12,
+	OPTION_GUEST = 13,
+};
+
+#define INTERPOLATE	1	/* flag of TIME_SHIFT: straight lines between the points */
+
+static const char magic[10] = "\x17\x08\x44tracing";
+
+/* The file's begin: magic, version, byte order, size of a long and of a page, compression. */
+struct head {
+	char bytes[256];
+	size_t size;
+};
+
+static bool head_read(struct head *head, int fd)
+{
+	ssize_t n = pread(fd, head->bytes, sizeof(head->bytes), 0);
+
+	head->size = n < 0 ? 0 : n;
+	return head->size > sizeof(magic) && !memcmp(head->bytes, magic, sizeof(magic));
+}
+
+/* Passes a string. */
+static bool skip(const struct head *head, size_t *at)
+{
+	const char *end = *at < head->size ? memchr(head->bytes + *at, 0, head->size - *at) : NULL;
+
+	if (end)
+		*at = end + 1 - head->bytes;
+	return end;
+}
+
+/* Where the offset of the first options' section is, or 0. */
+static size_t first_at(const struct head *head)
+{
+	size_t at = sizeof(magic);
+
+	if (!skip(head, &at))
+		return 0;
+	at += 1 + 1 + 4;
+	if (!skip(head, &at) || !skip(head, &at) || at + sizeof(uint64_t) > head->size)
+		return 0;
+	return at;
+}
+
+bool stamp_is_dat(int fd)
+{
+	struct head head;
+
+	return head_read(&head, fd);
+}
+
+const char *stamp_refuses(int fd)
+{
+	struct head head;
+
+	if (!head_read(&head, fd))
+		return "is no trace.dat; all files have to be, or none";
+	if (!strncmp(head.bytes + sizeof(magic), "6", 2))
+		return "is of version 6: make one of version 7 by trace-cmd convert --file-version 7 -i FILE -o NEW";
+	if (strncmp(head.bytes + sizeof(magic), "7", 2))
+		return "is of a version that is not known; known is 7";
+	if (head.size < sizeof(magic) + 4 || head.bytes[12] || head.bytes[13] != 8)
+		return "was not recorded on x86-64";
+	return first_at(&head) ? NULL : "its begin is damaged";
+}
+
+static void put16(FILE *f, uint16_t value)
+{
+	fwrite(&value, sizeof(value), 1, f);
+}
+
+static void put32(FILE *f, uint32_t value)
+{
+	fwrite(&value, sizeof(value), 1, f);
+}
+
+static void put64(FILE *f, uint64_t value)
+{
+	fwrite(&value, sizeof(value), 1, f);
+}
+
+static void put_option(FILE *f, uint16_t id, uint32_t size)
+{
+	put16(f, id);
+	put32(f, size);
+}
+
+bool stamp_begin(struct stamp *stamp)
+{
+	*stamp = (struct stamp){ };
+	stamp->options = open_memstream(&stamp->data, &stamp->size);
+	return stamp->options;
+}
+
+void stamp_id(struct stamp *stamp, uint64_t id)
+{
+	put_option(stamp->options, OPTION_TRACEID, 8);
+	put64(stamp->options, id);
+}
+
+static void put_points(FILE *f, const struct shift *shift)
+{
+	size_t i;
+
+	put32(f, shift->nr);
+	for (i = 0; i < shift->nr; i++)
+		put64(f, shift->points[i].tsc);
+	for (i = 0; i < shift->nr; i++)
+		put64(f, shift->points[i].shift);
+	for (i = 0; i < shift->nr; i++)
+		put64(f, 1);
+}
+
+void stamp_shifts(struct stamp *stamp, uint64_t host, const struct shift *shifts, uint32_t cpus)
+{
+	FILE *f = stamp->options;
+	size_t all = 0, i;
+	uint32_t cpu;
+
+	for (cpu = 0; cpu < cpus; cpu++)
+		all += shifts[cpu].nr;
+	put_option(f, OPTION_TIME_SHIFT, 8 + 4 + 4 + 4 * cpus + 4 * 8 * all);
+	put64(f, host);
+	put32(f, INTERPOLATE);
+	put32(f, cpus);
+	for (cpu = 0; cpu < cpus; cpu++)
+		put_points(f, &shifts[cpu]);
+	for (i = 0; i < all; i++)
+		put64(f, 0);
+}
+
+void stamp_guest(struct stamp *stamp, const char *name, uint64_t id, const uint32_t *tids,
+		 uint32_t cpus)
+{
+	FILE *f = stamp->options;
+	uint32_t cpu;
+
+	put_option(f, OPTION_GUEST, strlen(name) + 1 + 8 + 4 + 8 * cpus);
+	fwrite(name, strlen(name) + 1, 1, f);
+	put64(f, id);
+	put32(f, cpus);
+	for (cpu = 0; cpu < cpus; cpu++) {
+		put32(f, cpu);
+		put32(f, tids[cpu]);
+	}
+}
+
+static bool put_section(const struct stamp *stamp, int fd, uint64_t at)
+{
+	const struct {
+		uint16_t id, flags;
+		uint32_t description;
+		uint64_t size;
+	} header = { .size = stamp->size };
+
+	return pwrite(fd, &header, sizeof(header), at) == sizeof(header) &&
+	       pwrite(fd, stamp->data, stamp->size, at + sizeof(header)) == (ssize_t)stamp->size;
+}
+
+bool stamp_end(struct stamp *stamp, int fd)
+{
+	uint64_t old, end = lseek(fd, 0, SEEK_END);
+	struct head head;
+	size_t at;
+	bool good;
+
+	errno = EIO;
+	if (!head_read(&head, fd))
+		return false;
+	at = first_at(&head);
+	memcpy(&old, head.bytes + at, sizeof(old));
+	put_option(stamp->options, OPTION_DONE, 8);
+	put64(stamp->options, old);
+	good = !fclose(stamp->options) && put_section(stamp, fd, end) &&
+	       pwrite(fd, &end, sizeof(end), at) == sizeof(end);
+	free(stamp->data);
+	return good;
+}

@@ -1,0 +1,113 @@
+# shellcheck shell=bash disable=SC2154 # `check` sets program, here and work
+# SPDX-License-Identifier: GPL-2.0
+# Tests of pvperf merge of trace.dat files: what the stock trace-cmd report shows of the
+# copies, against the true times, which trace.py gives the events for a text.
+
+amd=$((1 << 32)) intel=$((1 << 48))	# the ratio 1, in 32 and in 48 places
+
+# dat_make VMS CLOCKS: the host's file and VMs of two vCPUs
+dat_make() {
+	rm -rf "$work/dat"
+	mkdir "$work/dat"
+	python3 "$here/trace.py" "$work/dat" "$1" 2 "${seed_of_files:=1}" "$2"
+	dat_files=(-h "$work/dat/host.dat" -g "$work/dat/vm1.dat")
+	[ "$1" = 1 ] || dat_files+=(-g "$work/dat/vm2.dat")
+}
+
+# dat_worst FILE...: how far trace-cmd report is from the truth, at most
+dat_worst() {
+	trace-cmd report -t "${@/#/-i}" 2> /dev/null | awk '
+		match($0, /\] *[0-9]+: truth:/) {
+			split(substr($0, RSTART + 1), time, ":")
+			split($0, at, "at=")
+			d = time[1] - at[2]; d = d < 0 ? -d : d; worst = d > worst ? d : worst; n++
+		}
+		END { if (n) printf "%d\n", worst; else print "no events" }'
+}
+
+# dat_exact NAME VMS CLOCKS WORST: the copies' times are right, all events inside
+dat_exact() {
+	local out got worst control
+	wanted "$1" || return 0
+	dat_make "$2" "$3"
+	out=$("$program" merge "${dat_files[@]}" -o "$work/dat/m" 2>&1)
+	got=$?
+	worst=$(dat_worst "$work"/dat/m/*.dat)
+	control=$(dat_worst "$work"/dat/*.dat)
+	[ "$got" = 0 ] && [ "$worst" != "no events" ] && [ "$worst" -le "$4" ] && [ "$control" -gt 1000000 ] &&
+		[ "$(grep -c ' events lie between' <<< "$out")" = $((2 * $2)) ]
+	verdict "$1" $? "status $got, worst $worst, of the files as they came $control: $out"
+}
+
+# dat_says NAME STATUS WORDS ARGUMENT...: and no copies, if STATUS is 1
+dat_says() {
+	local name=$1 status=$2 words=$3 out got
+	shift 3
+	wanted "$name" || return 0
+	rm -rf "$work/dat/m"
+	out=$("$program" merge "$@" -o "$work/dat/m" 2>&1)
+	got=$?
+	[ "$got" = "$status" ] && [[ $out == *"$words"* ]] && { [ "$status" = 0 ] || [ ! -e "$work/dat/m/host.dat" ]; }
+	verdict "$name" $? "status $got: $out"
+}
+
+dat_exact dat-plain 1 $amd/32/0 0
+dat_exact dat-unscaled-amd 1 1/0/0 0
+dat_exact dat-steps 2 "$intel/48/0,$intel/48/12345678,$intel/48/1,$intel/48/999999999999" 0
+dat_exact dat-half 1 $((amd / 2))/32/0 1
+dat_exact dat-double 1 $((intel * 2))/48/0 1
+dat_exact dat-scaled-steps 2 "$((intel * 11 / 10))/48/0,$((intel * 11 / 10))/48/70000000000,$((intel * 9 / 10))/48/5" 1
+
+dat_make 1 $amd/32/0
+clocks=$work/dat/vm1.dat
+dat_says dat-commands 0 "kernelshark $work/dat/m/host.dat -a $work/dat/m/vm1.dat" "${dat_files[@]}"
+if wanted dat-threads; then
+	"$program" merge "${dat_files[@]}" -o "$work/dat/m" > /dev/null 2>&1
+	out=$(trace-cmd dump -i "$work/dat/m/host.dat" --options 2>&1)
+	grep -q 'Option GUEST' <<< "$out" && grep -q 1001 <<< "$out"
+	verdict dat-threads $? "$out"
+fi
+if wanted dat-compressed; then
+	for f in host vm1; do
+		trace-cmd convert --compression zstd -i "$work/dat/$f.dat" -o "$work/dat/$f.z" > /dev/null 2>&1
+		mv "$work/dat/$f.z" "$work/dat/$f.dat"
+	done
+	out=$("$program" merge "${dat_files[@]}" -o "$work/dat/m" 2>&1 && dat_worst "$work"/dat/m/*.dat)
+	grep -q zstd "$clocks" && [ "${out##*$'\n'}" = 0 ]
+	verdict dat-compressed $? "$out"
+fi
+dat_make 1 $amd/32/0
+dat_says dat-swapped 1 'no pvperf_guest_clock in it' -h "$clocks" -g "$work/dat/host.dat"
+dat_says dat-one-is-text 1 'all files have to be, or none' -h "$work/dat/host.dat" -g "$work/host"
+dat_says dat-same-name 1 'rename one' "${dat_files[@]}" -g "$clocks"
+mkdir "$work/dat/other"
+head -c 10000 "$clocks" > "$work/dat/other/vm1.dat"
+dat_says dat-cut 1 'pvperf: ' -h "$work/dat/host.dat" -g "$work/dat/other/vm1.dat"
+trace-cmd convert --file-version 6 -i "$clocks" -o "$work/dat/other/vm1.dat" > /dev/null 2>&1
+dat_says dat-version-6 1 'trace-cmd convert --file-version 7' -h "$work/dat/host.dat" -g "$work/dat/other/vm1.dat"
+if wanted dat-itself; then
+	before=$(cksum < "$clocks")
+	out=$("$program" merge "${dat_files[@]}" -o "$work/dat" 2>&1)
+	[ $? = 1 ] && [[ $out == *"another folder with -o"* ]] && [ "$(cksum < "$clocks")" = "$before" ]
+	verdict dat-itself $? "$out"
+fi
+# A vCPU 10 us late: the offset of the host's clock event, which stands in the page as it is.
+if wanted dat-wrong-by-10us; then
+	python3 - "$work/dat/host.dat" <<-'END'
+	import struct, sys
+	data = open(sys.argv[1], 'rb').read()
+	at = data.index(struct.pack('<Hxxi', 903, 7)) + 16
+	offset, = struct.unpack_from('<Q', data, at)
+	open(sys.argv[1], 'wb').write(data[:at] + struct.pack('<Q', offset - 30000) + data[at + 8:])
+	END
+	out=$("$program" merge "${dat_files[@]}" -o "$work/dat/m" 2>&1)
+	[ $? = 1 ] && grep -q 'CPU [01]: \([0-9]*\) of \1 events' <<< "$out" &&
+		[ "$(grep -c 'CPU [01]: \([0-9]*\) of \1 events' <<< "$out")" = 1 ]
+	verdict dat-wrong-by-10us $? "$out"
+fi
+dat_make 1 "$amd/32/0,$amd/32/-5000000000"
+if wanted dat-back; then
+	out=$("$program" merge "${dat_files[@]}" -o "$work/dat/m" 2>&1)
+	[ $? = 1 ] && [[ $out == *"1 times back"* ]]
+	verdict dat-back $? "$out"
+fi

@@ -1,0 +1,155 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0
+"""Make trace.dat files of a host and its guests, of which each event's true time is known.
+
+  trace.py DIR VMS VCPUS SEED RATIO/FRAC/STEP[,RATIO/FRAC/STEP]...
+
+DIR/host.dat has kvm_entry, kvm_exit and pvperf_clock; DIR/vm1.dat and so on have
+pvperf_guest_clock, and `truth` with the host's TSC at that moment. A VM's clocks follow each
+other: its guest's TSC goes on at RATIO >> FRAC of the host's, STEP further on. The format is
+that of trace-cmd.dat.v7(5), the pages are the kernel's (events/header_page).
+"""
+
+import random
+import struct
+import sys
+
+PAGE = 4096
+PLACES = '\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n' \
+    '\tfield:unsigned char common_flags;\toffset:2;\tsize:1;\tsigned:0;\n' \
+    '\tfield:unsigned char common_preempt_count;\toffset:3;\tsize:1;\tsigned:0;\n' \
+    '\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n\n'
+HEADER_PAGE = b'\tfield: u64 timestamp;\toffset:0;\tsize:8;\tsigned:0;\n' \
+    b'\tfield: local_t commit;\toffset:8;\tsize:8;\tsigned:1;\n' \
+    b'\tfield: int overwrite;\toffset:8;\tsize:1;\tsigned:1;\n' \
+    b'\tfield: char data;\toffset:16;\tsize:4080;\tsigned:1;\n'
+HEADER_EVENT = b'# compressed entry header\n'
+U64, INT = 'Q', 'i'
+EVENTS = {      # name: (identifier, system, fields)
+    'kvm_entry': (901, 'kvm', [('vcpu_id', U64)]),
+    'kvm_exit': (902, 'kvm', [('exit_reason', U64)]),
+    'pvperf_clock': (903, 'pvperf', [('clock', U64), ('offset', U64), ('ratio', U64), ('tsc', U64),
+                                     ('vcpu', U64), ('tid', INT), ('frac', INT)]),
+    'pvperf_guest_clock': (904, 'pvperf', [('clock', U64), ('tsc', U64)]),
+    'truth': (905, 'test', [('at', U64)]),
+}
+MASK = (1 << 64) - 1
+
+
+def event_format(name):
+    number, _, fields = EVENTS[name]
+    at, text = 8, f'name: {name}\nID: {number}\nformat:\n{PLACES}'
+    for field, kind in fields:
+        size = struct.calcsize(kind)
+        text += f'\tfield:{"u64" if kind == U64 else "int"} {field};\toffset:{at};\tsize:{size};\tsigned:{int(kind == INT)};\n'
+        at += size
+    shown = ' '.join(f'{f}=%{"llu" if k == U64 else "d"}' for f, k in fields)
+    return (text + f'\nprint fmt: "{shown}"' + ''.join(f', REC->{f}' for f, _ in fields) + '\n').encode()
+
+
+def record(name, pid, *values):
+    number, _, fields = EVENTS[name]
+    return struct.pack('<HBBi', number, 0, 0, pid) + \
+        b''.join(struct.pack('<' + kind, value) for (_, kind), value in zip(fields, values))
+
+
+def pages(events):
+    """Of (time, record); each has a time extension, so that any distance will do."""
+    done, data, before, begin = b'', b'', 0, None
+
+    def page():
+        return (struct.pack('<QQ', begin, len(data)) + data).ljust(PAGE, b'\0')
+    for time, body in events:
+        if len(data) + len(body) + 12 > PAGE - 16:
+            done, data, begin = done + page(), b'', None
+        if begin is None:
+            begin = before = time
+        delta = time - before if time > before else 0
+        # a ring buffer never goes back
+        data += struct.pack('<II', (delta & (1 << 27) - 1) << 5 | 30, delta >> 27)
+        data += struct.pack('<I', len(body) // 4) + body
+        before = time
+    return done + page() if data else done
+
+
+def section(number, body):
+    return struct.pack('<HHIQ', number, 0, 0, len(body)) + body
+
+
+def option(number, body):
+    return struct.pack('<HI', number, len(body)) + body
+
+
+def sized(data):
+    return struct.pack('<Q', len(data)) + data
+
+
+def trace_dat(path, identifier, cpus):
+    systems = {}
+    for name, (_, system, _) in EVENTS.items():
+        systems.setdefault(system, []).append(event_format(name))
+    formats = struct.pack('<I', len(systems)) + b''.join(
+        s.encode() + b'\0' + struct.pack('<I', len(f)) + b''.join(map(sized, f)) for s, f in systems.items())
+    bodies = {16: b'header_page\0' + sized(HEADER_PAGE) + b'header_event\0' + sized(HEADER_EVENT),
+              17: struct.pack('<I', 0), 18: formats, 19: struct.pack('<I', 0), 20: struct.pack('<I', 0),
+              21: struct.pack('<Q', 0)}
+    head = b'\x17\x08\x44tracing7\0' + struct.pack('<BBI', 0, 8, PAGE) + b'none\0\0'
+    data, options = head + bytes(8), b''
+    for number, body in bodies.items():
+        options += option(number, struct.pack('<Q', len(data)))
+        data += section(number, body)
+    options += option(4, b'[x86-tsc]\0') + option(8, struct.pack('<I', len(cpus)))
+    if identifier:
+        options += option(11, struct.pack('<Q', identifier))
+    buffer, texts = len(data), [pages(c) for c in cpus]
+    start = -(-(buffer + 16) // PAGE) * PAGE
+    table = struct.pack('<Q', buffer) + b'\0x86-tsc\0' + struct.pack('<II', PAGE, len(cpus))
+    at = start
+    for number, text in enumerate(texts):
+        table += struct.pack('<IQQ', number, at, len(text))
+        at += len(text)
+    data += section(3, bytes(start - buffer - 16) + b''.join(texts))
+    data = head + struct.pack('<Q', len(data)) + data[len(head) + 8:]
+    options += option(3, table) + option(0, bytes(8))
+    with open(path, 'wb') as f:
+        f.write(data + section(0, options))
+
+
+def vcpu_run(clock, thread, vcpu, clocks, host, guest):
+    """A vCPU from entry to entry, with each of its clocks for a while."""
+    now, offset = random.randrange(1 << 41, 1 << 42), random.randrange(1 << 64)
+    before = None
+    for ratio, frac, step in clocks:
+        if before:      # the guest's TSC goes on from where it is
+            offset = (now * before[0] >> before[1]) + before[2] + step - (now * ratio >> frac) & MASK
+        else:           # and is no great number at first
+            offset = (1 << 40) + step - (now * ratio >> frac) & MASK
+        before = ratio, frac, offset
+        host.append((now, record('pvperf_clock', 7, clock, offset, ratio, now, vcpu, thread, frac)))
+        for n in range(200):
+            now += random.randrange(2000, 5_000_000)
+            host.append((now, record('kvm_entry', thread, vcpu)))
+            for _ in range(random.randrange(1, 4)):
+                now += random.randrange(4, 40_000)
+                tsc = (now * ratio >> frac) + offset & MASK
+                body = record('truth', 100 + vcpu, now) if n else record('pvperf_guest_clock', 9, clock, tsc)
+                guest.append((tsc, body))
+            now += random.randrange(4, 1000)
+            host.append((now, record('kvm_exit', thread, 1)))
+
+
+def main():
+    where, vms, vcpus, seed = sys.argv[1], *map(int, sys.argv[2:5])
+    clocks = [tuple(int(n) for n in c.split('/')) for c in sys.argv[5].split(',')]
+    random.seed(seed)
+    host = []
+    for vm in range(vms):
+        guests = [[] for _ in range(vcpus)]
+        for vcpu in range(vcpus):
+            vcpu_run(0xfacade00 + vm, 1000 + 10 * vm + vcpu, vcpu, clocks, host, guests[vcpu])
+        trace_dat(f'{where}/vm{vm + 1}.dat', 0x100 + vm if vm % 2 else 0, guests)
+    host.sort()
+    trace_dat(f'{where}/host.dat', 0x77, [host[::2], host[1::2]])
+
+
+main()

@@ -1,0 +1,329 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * pvperf merge of text: what host and guests have recorded, in the order of the host's TSC.
+ * The files are read twice: first the clock events, then everything, line by line.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "clocks.h"
+#include "command.h"
+#include "grow.h"
+#include "line.h"
+#include "merge.h"
+#include "proof.h"
+
+/* The guest's pvperf_guest_clock. */
+struct pair {
+	unsigned int cpu;
+	uint64_t tsc, local;
+};
+
+/* A guest's CPU: its clock events, and how many of its events lie where the host ran it. */
+struct cpu {
+	struct run run;
+	const struct pair *pair, *pairs_end;
+	struct share share;
+};
+
+struct source {
+	const char *path;
+	FILE *file;
+	char *text;
+	size_t size;
+	struct line line;
+	bool there;		/* .line is the next line, at .time */
+	uint64_t time;		/* of the host */
+	uint64_t name;		/* of a guest, from its clock events */
+	bool moved;		/* it has another name later */
+	uint64_t left_out;	/* events whose time on the host is not known */
+	struct pair *pairs;
+	size_t nr_pairs;
+	struct cpu *cpus;
+};
+
+static struct source host, guests[GUESTS_MAX];
+static int nr_guests;
+static struct clocks clocks;
+static struct map given;	/* by -t; .ratio 0: not given */
+
+/* ------------------------------------------------------------- the first time */
+
+static bool clock_take(const struct line *line)
+{
+	const char *fields = line_event(line, "pvperf_clock");
+	struct clock c = { .at = line->time };
+	uint64_t frac;
+
+	if (!fields || !line_field(fields, "clock", 16, &c.name) ||
+	    !line_field(fields, "vcpu", 10, &c.vcpu) || !line_field(fields, "tid", 10, &c.tid) ||
+	    !line_field(fields, "offset", 10, &c.map.offset) ||
+	    !line_field(fields, "ratio", 10, &c.map.ratio) || !line_field(fields, "frac", 10, &frac))
+		return true;
+	c.map.frac = frac > 62 ? 63 : frac;
+	return clocks_add(&clocks, &c);
+}
+
+static bool pair_take(struct source *guest, const struct line *line)
+{
+	const char *fields = line_event(line, "pvperf_guest_clock");
+	struct pair p = { .cpu = line->cpu };
+	uint64_t name;
+	void *more;
+
+	if (!fields || !line_field(fields, "clock", 16, &name) ||
+	    !line_field(fields, "tsc", 10, &p.tsc) || !line_field(fields, "local", 10, &p.local))
+		return true;
+	if (!guest->name)
+		guest->name = name;
+	guest->moved |= name && name != guest->name;
+	more = grow(guest->pairs, guest->nr_pairs, sizeof(p));
+	if (!more)
+		return false;
+	guest->pairs = more;
+	guest->pairs[guest->nr_pairs++] = p;
+	return true;
+}
+
+static int source_open(struct source *s)
+{
+	s->file = strcmp(s->path, "-") ? fopen(s->path, "re") : stdin;
+	return s->file ? EXIT_FITS : merge_failed(s->path, strerror(errno));
+}
+
+static int source_learn(struct source *s)
+{
+	bool good = true;
+
+	while (good && getline(&s->text, &s->size, s->file) > 0) {
+		if (!line_parse(&s->line, s->text))
+			continue;
+		good = s == &host ? clock_take(&s->line) : pair_take(s, &s->line);
+	}
+	if (!good)
+		return merge_failed(s->path, "too many clock events");
+	if (fseek(s->file, 0, SEEK_SET))
+		return merge_failed(s->path, "can't be read twice; without -t it must be a file");
+	return EXIT_FITS;
+}
+
+static int compare(uint64_t a, uint64_t b)
+{
+	return a < b ? -1 : a > b;
+}
+
+static int pair_compare(const void *a, const void *b)
+{
+	const struct pair *one = a, *two = b;
+
+	return compare(one->cpu, two->cpu) ?: compare(one->local, two->local);
+}
+
+/* Gives each CPU of the guest its clock events. */
+static void cpus_begin(struct source *guest)
+{
+	const struct pair *p;
+	unsigned int cpu;
+
+	for (cpu = 0; cpu < CPUS_MAX; cpu++)
+		guest->cpus[cpu].run = clocks_run(&clocks, guest->name, cpu);
+	for (p = guest->pairs; p < guest->pairs + guest->nr_pairs; p++) {
+		if (p->cpu >= CPUS_MAX)
+			continue;
+		if (!guest->cpus[p->cpu].pair)
+			guest->cpus[p->cpu].pair = p;
+		guest->cpus[p->cpu].pairs_end = p + 1;
+	}
+}
+
+static int clocks_find(const struct merge *merge, struct source *guest)
+{
+	if (!guest->name)
+		return merge_failed(guest->path, merge_no_name);
+	if (guest->moved)
+		return merge_failed(guest->path, merge_moved);
+	if (!clocks_know(&clocks, guest->name))
+		return merge_no_clock(merge, guest->path, guest->name);
+	if (guest->nr_pairs)
+		qsort(guest->pairs, guest->nr_pairs, sizeof(*guest->pairs), pair_compare);
+	cpus_begin(guest);
+	return EXIT_FITS;
+}
+
+/* ------------------------------------------------------------ the second time */
+
+/* perf's clock to the TSC, by the two clock events around it, or the two that are next. */
+static bool tsc_of(struct source *guest, const struct line *line, uint64_t *tsc)
+{
+	struct cpu *cpu = &guest->cpus[line->cpu];
+	const struct pair *a, *b;
+
+	*tsc = line->time;
+	if (!line->seconds)
+		return true;
+	if (!cpu->pair || cpu->pair + 1 >= cpu->pairs_end)
+		return false;
+	while (cpu->pair + 2 < cpu->pairs_end && cpu->pair[1].local < line->time)
+		cpu->pair++;
+	a = cpu->pair;
+	b = a + 1;
+	if (b->local == a->local)
+		return false;
+	*tsc = a->tsc + (__int128)(int64_t)(line->time - a->local) * (int64_t)(b->tsc - a->tsc) /
+			(int64_t)(b->local - a->local);
+	return true;
+}
+
+static bool guest_time(struct source *guest)
+{
+	const struct clock *c;
+	uint64_t tsc;
+
+	if (guest->line.cpu >= CPUS_MAX || !tsc_of(guest, &guest->line, &tsc))
+		return false;
+	c = given.ratio ? NULL : run_at(&guest->cpus[guest->line.cpu].run, tsc);
+	if (!given.ratio && !c)
+		return false;
+	guest->time = map_to_host(c ? &c->map : &given, tsc);
+	return true;
+}
+
+static void host_see(const struct line *line)
+{
+	if (line_event(line, "kvm_entry"))
+		proof_entry(line->pid);
+	else if (line_event(line, "kvm_exit"))
+		proof_exit(line->pid, line->time);
+}
+
+static void guest_judge(const struct source *guest)
+{
+	struct cpu *cpu = &guest->cpus[guest->line.cpu];
+
+	if (cpu->run.now)
+		proof_judge(&cpu->share, cpu->run.now->tid, guest->time);
+}
+
+/* The next event of a file. */
+static void source_next(struct source *s)
+{
+	s->there = false;
+	while (getline(&s->text, &s->size, s->file) > 0) {
+		if (!line_parse(&s->line, s->text)) {
+			if (s == &host && strstr(s->text, "LOST"))
+				proof_forget();
+			continue;
+		}
+		if (s == &host) {
+			s->time = s->line.time;
+		} else if (!guest_time(s)) {
+			s->left_out++;
+			continue;
+		}
+		s->there = true;
+		return;
+	}
+}
+
+/* At the same time: an exit comes after, all else before the guest's event. */
+static bool host_is_first(const struct source *guest)
+{
+	if (!guest || host.time != guest->time)
+		return !guest || host.time < guest->time;
+	return !line_event(&host.line, "kvm_exit");
+}
+
+static struct source *first_guest(void)
+{
+	struct source *first = NULL, *g;
+
+	for (g = guests; g < guests + nr_guests; g++)
+		if (g->there && (!first || g->time < first->time))
+			first = g;
+	return first;
+}
+
+static void guest_print(const struct source *g)
+{
+	char which[16] = "g";
+
+	if (nr_guests > 1)
+		snprintf(which, sizeof(which), "g%d", (int)(g - guests) + 1);
+	printf("%s %.*s%" PRIu64 "%s", which, g->line.stamp, g->text, g->time,
+	       g->text + g->line.rest);
+}
+
+static void merge_all(void)
+{
+	struct source *g;
+
+	source_next(&host);
+	for (g = guests; g < guests + nr_guests; g++)
+		source_next(g);
+	while ((g = first_guest()) || host.there) {
+		if (host.there && host_is_first(g)) {
+			host_see(&host.line);
+			printf("h %s", host.text);
+			source_next(&host);
+		} else {
+			guest_judge(g);
+			guest_print(g);
+			source_next(g);
+		}
+	}
+}
+
+/* Tells how many events lie where their vCPU ran; all should. */
+static int proof_say(void)
+{
+	int status = EXIT_FITS;
+	unsigned int cpu;
+	struct source *g;
+
+	for (g = guests; g < guests + nr_guests; g++) {
+		if (g->left_out) {
+			fprintf(stderr, "pvperf: %s: %" PRIu64 " events are left out: no clock event tells their CPU's clock\n",
+				g->path, g->left_out);
+			status = EXIT_PROBLEM;
+		}
+		for (cpu = 0; cpu < CPUS_MAX; cpu++)
+			if (!proof_tell(g->path, cpu, &g->cpus[cpu].share))
+				status = EXIT_PROBLEM;
+	}
+	return status;
+}
+
+static int guest_begin(const struct merge *merge, struct source *g)
+{
+	int status = source_open(g);
+
+	g->cpus = calloc(CPUS_MAX, sizeof(*g->cpus));
+	if (!g->cpus)
+		return merge_failed(g->path, strerror(ENOMEM));
+	if (!status && !given.ratio)
+		status = source_learn(g) ?: clocks_find(merge, g);
+	return status;
+}
+
+int merge_text(const struct merge *merge)
+{
+	int status, i;
+
+	given = merge->given;
+	host.path = merge->host;
+	status = source_open(&host);
+	if (!status && !given.ratio)
+		status = source_learn(&host);
+	clocks_sort(&clocks);
+	for (i = 0; !status && i < merge->nr_guests; i++) {
+		guests[nr_guests++].path = merge->guests[i];
+		status = guest_begin(merge, &guests[i]);
+	}
+	if (status)
+		return status;
+	merge_all();
+	return proof_say();
+}
