@@ -20,8 +20,9 @@ struct options {
 int command_check(const struct options *options);
 int command_list(const struct options *options);
 
-/* Takes options of its own. */
+/* These take options of their own. */
 int command_merge(int argc, char **argv);
-extern const char merge_help[];
+int command_record(int argc, char **argv);
+extern const char merge_help[], capture_help[];
 
 #endif /* PVPERF_COMMAND_H */

@@ -7,19 +7,20 @@ _pvperf()
 	case ${COMP_WORDS[1]} in
 	check) words='--host --guest --json --help' ;;
 	list) words='--json --help' ;;
+	record) words='-o --guest --host -e' ;;
 	merge) words='-h -g -o -t' ;;
-	help) [ "$COMP_CWORD" != 2 ] || words='check list merge' ;;
+	help) [ "$COMP_CWORD" != 2 ] || words='check list record merge' ;;
 	esac
-	[ "$COMP_CWORD" != 1 ] || words='check list merge help version'
+	[ "$COMP_CWORD" != 1 ] || words='check list record merge help version'
 	case ${COMP_WORDS[COMP_CWORD - 1]} in
-	-h|-g|-o) [ "${COMP_WORDS[1]}" != merge ] || {
+	-h|-g|-o) [[ ${COMP_WORDS[1]} != merge && ${COMP_WORDS[1]} != record ]] || {
 		mapfile -t COMPREPLY < <(compgen -f -- "${COMP_WORDS[COMP_CWORD]}")
 		return
 	} ;;
 	esac
-	[ "${COMP_WORDS[1]}" != merge ] || [ "$COMP_CWORD" = 1 ] || {
+	[[ ${COMP_WORDS[1]} != merge && ${COMP_WORDS[1]} != record ]] || [ "$COMP_CWORD" = 1 ] || {
 		mapfile -t COMPREPLY < <(compgen -W "$words" -- "${COMP_WORDS[COMP_CWORD]}")
-		return	# -g may be given again
+		return	# some may be given again
 	}
 	for word in "${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
 		words=" $words "

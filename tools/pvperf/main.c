@@ -20,6 +20,7 @@ static const struct command {
 	int (*run)(const struct options *options);
 	int takes;
 	const char *help;
+	int (*own)(int argc, char **argv);	/* instead of .run: takes its options itself */
 } commands[] = {
 	{ "check", command_check, OPT_JSON | OPT_HOST | OPT_GUEST,
 	  "pvperf check [--host] [--guest] [--json]\n"
@@ -28,6 +29,8 @@ static const struct command {
 	{ "list", command_list, OPT_JSON,
 	  "pvperf list [--json]\n"
 	  "        on a host: list the VMs that use pvperf, with their vCPUs and events\n" },
+	{ "record", .help = capture_help, .own = command_record },
+	{ "merge", .help = merge_help, .own = command_merge },
 	{ 0 },
 };
 
@@ -96,10 +99,6 @@ static int help(const char *name)
 {
 	const struct command *c;
 
-	if (name && !strcmp(name, "merge")) {
-		fputs(merge_help, stdout);
-		return EXIT_FITS;
-	}
 	if (name) {
 		c = command_find(name);
 		if (!c)
@@ -109,7 +108,6 @@ static int help(const char *name)
 	}
 	for (c = commands; c->name; c++)
 		fputs(c->help, stdout);
-	fputs(merge_help, stdout);
 	fputs(help_more, stdout);
 	return EXIT_FITS;
 }
@@ -165,11 +163,12 @@ static int finish(int status)
 
 int main(int argc, char **argv)
 {
+	const struct command *command = argc > 1 ? command_find(argv[1]) : NULL;
 	int c, given = 0;
 
 	opterr = 0;
-	if (argc > 1 && !strcmp(argv[1], "merge") && (argc == 2 || strcmp(argv[2], "--help")))
-		return finish(command_merge(argc - 1, argv + 1));
+	if (command && command->own && (argc == 2 || strcmp(argv[2], "--help")))
+		return finish(command->own(argc - 1, argv + 1));
 	while ((c = getopt_long(argc, argv, "hV", option_list, NULL)) != -1) {
 		if (c == '?')
 			return usage("unknown option", argv[optind - 1]);

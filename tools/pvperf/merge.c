@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <getopt.h>
+#include <glob.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,8 +16,9 @@
 #include "stamp.h"
 
 const char merge_help[] =
+"pvperf merge DIR\n"
 "pvperf merge -h HOST -g GUEST [-g GUEST]... [-o DIR] [-t OFFSET[,RATIO,FRAC]]\n"
-"        put what was recorded on host and\n"
+"        put what pvperf record left in DIR, or what else was recorded on host and\n"
 "        guests, in one order of time, by the clock events in it, or with -t by that offset\n"
 "        of the guest's TSC: of trace.dat files make copies in DIR (merged) that trace-cmd\n"
 "        report and kernelshark show so; text is printed\n";
@@ -75,6 +77,29 @@ static int option_take(struct merge *merge, int c)
 	return EXIT_FITS;
 }
 
+/* What pvperf record makes: host.dat, and a file of each guest. */
+static int dir_take(struct merge *merge, const char *dir)
+{
+	static char *pattern, *merged, *host;	/* as long as pvperf lives */
+	static glob_t found;
+	size_t i;
+
+	if (merge->host || merge->nr_guests || merge->given.ratio)
+		return usage("unexpected argument");
+	if (asprintf(&pattern, "%s/*.dat", dir) < 0 || asprintf(&merged, "%s/merged", dir) < 0 ||
+	    asprintf(&host, "%s/host.dat", dir) < 0 || glob(pattern, 0, NULL, &found))
+		return merge_failed(dir, "there are no .dat files; pvperf record makes them");
+	for (i = 0; i < found.gl_pathc; i++) {
+		if (!strcmp(found.gl_pathv[i], host))
+			merge->host = host;
+		else if (merge->nr_guests < GUESTS_MAX)
+			merge->guests[merge->nr_guests++] = found.gl_pathv[i];
+	}
+	merge->dir = merge->dir ?: merged;
+	return merge->host && merge->nr_guests ? EXIT_FITS :
+		merge_failed(dir, "there is no host.dat with a guest's file beside it");
+}
+
 static int options_take(struct merge *merge, int argc, char **argv)
 {
 	int c, status = EXIT_FITS;
@@ -83,10 +108,12 @@ static int options_take(struct merge *merge, int argc, char **argv)
 		status = option_take(merge, c);
 	if (status)
 		return status;
-	if (optind < argc)
+	if (optind + 1 < argc)
 		return usage("unexpected argument");
+	if (optind < argc)
+		return dir_take(merge, argv[optind]);
 	if (!merge->host || !merge->nr_guests)
-		return usage("it wants -h HOST and -g GUEST");
+		return usage("it wants DIR, or -h HOST and -g GUEST");
 	if (merge->given.ratio && merge->nr_guests > 1)
 		return usage("-t is of one guest");
 	return EXIT_FITS;

@@ -92,7 +92,7 @@ merge_files
 merge_clocks $offset 1 0
 sed -n '1s/00c0ffee00c0ffee/00c0ffee00c0ffef/p' "$work/guest" >> "$work/guest"
 merged merge-moved 1 'has two names in it' -h "$work/host" -g "$work/guest"
-merged merge-nothing 2 'it wants -h HOST and -g GUEST'
+merged merge-nothing 2 'it wants DIR, or -h HOST and -g GUEST'
 merged merge-no-file 1 'No such file' -h "$work/none" -g "$work/none" -t 1
 merged merge-bad-offset 2 'wants OFFSET or OFFSET,RATIO,FRAC' -h a -g b -t 1,2
 echo "x-1 [4294957296] 1: a: b" > "$work/guest"

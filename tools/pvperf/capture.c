@@ -1,0 +1,367 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * pvperf record: trace-cmd record on a host and in its guests at the same time, with what
+ * pvperf merge needs. Each side runs the same script, which its shell reads from a pipe: the
+ * script says "ready", waits for the pipe's end, and prints its trace.dat.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <getopt.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+#include "command.h"
+
+#define SIDES_MAX	65	/* the host, and as many guests as merge takes */
+#define START_MS	30000
+
+const char capture_help[] =
+"pvperf record -o DIR --guest NAME=COMMAND [--guest ...] [--host COMMAND] [-e EVENT]... [-- CMD]\n"
+"        record with trace-cmd on this host and in guests, until CMD or Ctrl-C ends it, for\n"
+"        pvperf merge DIR; COMMAND and then sh is run for a shell there: ssh root@web\n";
+
+struct side {
+	const char *name, *command;
+	char *path;		/* of its trace.dat here */
+	pid_t pid;
+	int to, from;		/* pipes; -1: closed */
+};
+
+static struct side sides[SIDES_MAX] = { { .name = "host", .command = "" } };
+static int nr_sides = 1;
+static char *events;		/* "-e EVENT -e EVENT", quoted for a shell */
+static const char *dir;
+static volatile sig_atomic_t stopped;
+
+static const char script[] =
+	/* A shell reads up to the last brace before it does anything, so `cat` finds the end only. */
+	"{\n"
+	"clock=%s module=%s\n"
+	"fail() { echo \"$1\"; exit 1; }\n"
+	"command -v trace-cmd > /dev/null || fail 'there is no trace-cmd: apt install trace-cmd'\n"
+	"events=$PVPERF_ROOT/sys/kernel/tracing/events\n"
+	"[ -d $events ] || events=$PVPERF_ROOT/sys/kernel/debug/tracing/events\n"
+	"[ -d $events ] || fail 'its tracefs cannot be read: be root there'\n"
+	"[ -d $events/pvperf/$clock ] || fail \"there is no event pvperf:$clock: modprobe $module\"\n"
+	"f=$(mktemp) || fail 'there is no room for a file'\n"
+	"trap 'rm -f \"$f\" \"$f\".*' EXIT\n"
+	"trace-cmd record -C x86-tsc -o \"$f\" -e pvperf:$clock%s%s > \"$f.log\" 2>&1 < /dev/null &\n"
+	"until [ -e \"$f.cpu0\" ] && [ \"$(cat $events/pvperf/$clock/enable $events/../tracing_on)\" = '1\n1' ]; do\n"
+	"	kill -0 $! 2> /dev/null || fail \"trace-cmd record: $(tail -n 1 \"$f.log\")\"\n"
+	"	sleep 0.1\n"
+	"done\n"
+	/*
+	 * The event tells all clocks when it is enabled; trace-cmd does so while tracing is off.
+	 * So do it again, to have them in a recording of less than a second.
+	 */
+	"tell() { echo 0 > $events/pvperf/$clock/enable; echo 1 > $events/pvperf/$clock/enable; sleep 0.1; }\n"
+	"tell\n"
+	"echo ready 2> /dev/null\n"
+	"cat > /dev/null\n"
+	"tell\n"
+	"kill -TERM $!\n"
+	"wait $!\n"
+	"cat \"$f\" 2> /dev/null\n"
+	"}\n";
+
+static int failed(const char *name, const char *why)
+{
+	fprintf(stderr, "pvperf: %s: %s\n", name, why);
+	return EXIT_PROBLEM;
+}
+
+static int usage(const char *what)
+{
+	fprintf(stderr, "pvperf: record: %s; see pvperf help record\n", what);
+	return EXIT_USAGE;
+}
+
+/* --------------------------------------------------------------- the command line */
+
+/* No quote, no space: it stands in a shell's line, and a name also in a path. */
+static bool is_word(const char *text, const char *others)
+{
+	const char *c;
+
+	for (c = text; *c; c++)
+		if (!strchr("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.", *c) &&
+		    !strchr(others, *c))
+			return false;
+	return *text && *text != '-' && *text != '.';
+}
+
+static int event_add(const char *event)
+{
+	char *more;
+
+	if (!is_word(event, ":*"))
+		return usage("-e wants SYSTEM:EVENT or SYSTEM");
+	if (asprintf(&more, "%s -e '%s'", events ?: "", event) < 0)
+		return failed("record", strerror(ENOMEM));
+	free(events);
+	events = more;
+	return EXIT_FITS;
+}
+
+static int guest_add(char *arg)
+{
+	char *command = strchr(arg, '=');
+	int i;
+
+	if (!command)
+		return usage("--guest wants NAME=COMMAND");
+	*command++ = '\0';
+	if (!is_word(arg, ""))
+		return usage("a guest's name has letters, digits, and _ - . only");
+	for (i = 0; i < nr_sides; i++)
+		if (!strcmp(sides[i].name, arg))
+			return usage("two sides have one name; the host's is host");
+	if (nr_sides == SIDES_MAX)
+		return usage("too many guests");
+	sides[nr_sides++] = (struct side){ .name = arg, .command = command };
+	return EXIT_FITS;
+}
+
+static int option_take(int c)
+{
+	switch (c) {
+	case 'o':
+		dir = optarg;
+		return EXIT_FITS;
+	case 'e':
+		return event_add(optarg);
+	case 'g':
+		return guest_add(optarg);
+	case 'H':
+		sides[0].command = optarg;
+		return EXIT_FITS;
+	default:
+		return usage("unknown option, or one without its value");
+	}
+}
+
+static int options_take(int argc, char **argv)
+{
+	static const struct option options[] = {
+		{ "guest", required_argument, NULL, 'g' },
+		{ "host", required_argument, NULL, 'H' },
+		{ "output", required_argument, NULL, 'o' },
+		{ "event", required_argument, NULL, 'e' },
+		{ }
+	};
+	int c, status = EXIT_FITS;
+
+	while (!status && (c = getopt_long(argc, argv, "+o:e:", options, NULL)) != -1)
+		status = option_take(c);
+	if (status)
+		return status;
+	if (!dir || nr_sides < 2)
+		return usage("it wants -o DIR and --guest NAME=COMMAND");
+	return events ? EXIT_FITS : event_add("sched:sched_switch") ?: event_add("sched:sched_wakeup");
+}
+
+/* -------------------------------------------------------------------- the sides */
+
+static bool is_host(const struct side *side)
+{
+	return side == sides;
+}
+
+/* Its shell, in a process group of its own, so that Ctrl-C is ours. */
+static void side_run(const struct side *side, int in, int out)
+{
+	char *command;
+
+	setpgid(0, 0);
+	dup2(in, STDIN_FILENO);
+	dup2(out, STDOUT_FILENO);
+	if (asprintf(&command, "exec %s sh", side->command) >= 0)
+		execl("/bin/sh", "sh", "-c", command, NULL);
+	_exit(127);
+}
+
+static int side_start(struct side *side)
+{
+	int in[2], out[2];
+
+	if (asprintf(&side->path, "%s/%s.dat", dir, side->name) < 0 ||
+	    pipe2(in, O_CLOEXEC) || pipe2(out, O_CLOEXEC))
+		return failed(side->name, strerror(errno));
+	side->pid = fork();
+	if (side->pid < 0)
+		return failed(side->name, strerror(errno));
+	if (!side->pid)
+		side_run(side, in[0], out[1]);
+	close(in[0]);
+	close(out[1]);
+	side->to = in[1];
+	side->from = out[0];
+	if (is_host(side))
+		dprintf(side->to, script, "pvperf_clock", "pvperf_host", " -e kvm:kvm_entry -e kvm:kvm_exit", events);
+	else
+		dprintf(side->to, script, "pvperf_guest_clock", "pvperf_guest", "", events);
+	return EXIT_FITS;
+}
+
+/* What to do without us, for a side that can't be reached. */
+static int side_failed(const struct side *side, const char *why)
+{
+	failed(side->name, why);
+	fprintf(stderr, "pvperf: %s: by hand, run there and bring the file to %s:\n  trace-cmd record -C x86-tsc -o %s.dat -e pvperf:%s%s\n",
+		side->name, side->path, side->name,
+		is_host(side) ? "pvperf_clock -e kvm:kvm_entry -e kvm:kvm_exit" : "pvperf_guest_clock", events);
+	return EXIT_PROBLEM;
+}
+
+/* The script's first line: "ready", or why it isn't. */
+static int side_ready(struct side *side)
+{
+	struct pollfd p = { .fd = side->from, .events = POLLIN };
+	char line[200];
+	size_t n = 0;
+
+	do {
+		if (poll(&p, 1, START_MS) != 1)
+			return stopped ? EXIT_PROBLEM : side_failed(side, "no answer from its command");
+		if (read(side->from, line + n, 1) != 1)
+			return side_failed(side, "its command ended; does it take commands from a pipe?");
+	} while (line[n] != '\n' && ++n < sizeof(line) - 1);
+	line[n] = '\0';
+	return strcmp(line, "ready") ? side_failed(side, line) : EXIT_FITS;
+}
+
+/* Ends the recording there; its file follows. */
+static void side_stop(struct side *side)
+{
+	if (side->to >= 0)
+		close(side->to);
+	side->to = -1;
+}
+
+static int side_fetch(struct side *side)
+{
+	int fd = open(side->path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+	char buffer[65536];
+	size_t all = 0;
+	ssize_t n;
+
+	if (fd < 0)
+		return failed(side->path, strerror(errno));
+	while ((n = read(side->from, buffer, sizeof(buffer))) > 0) {
+		if (write(fd, buffer, n) != n) {
+			close(fd);
+			return failed(side->path, strerror(errno));
+		}
+		all += n;
+	}
+	close(fd);
+	return all ? EXIT_FITS : side_failed(side, "it sent no file");
+}
+
+static void side_end(struct side *side)
+{
+	side_stop(side);
+	close(side->from);
+	waitpid(side->pid, NULL, 0);
+}
+
+/* ------------------------------------------------------------------ the recording */
+
+static void stop(int signal)
+{
+	stopped = 1;
+}
+
+/* A second Ctrl-C ends pvperf; the sides see that their pipe has ended. */
+static void signals_take(void)
+{
+	const struct sigaction action = { .sa_handler = stop, .sa_flags = SA_RESETHAND };
+
+	sigaction(SIGINT, &action, NULL);
+	sigaction(SIGTERM, &action, NULL);
+	signal(SIGPIPE, SIG_IGN);
+}
+
+static int all_start(void)
+{
+	int i, status = EXIT_FITS;
+
+	for (i = 0; !status && i < nr_sides; i++)
+		status = side_start(&sides[i]);
+	nr_sides = i;
+	for (i = 0; !status && i < nr_sides; i++)
+		status = side_ready(&sides[i]);
+	return status;
+}
+
+static void until_stopped(void)
+{
+	bool shown = isatty(STDERR_FILENO);
+	int seconds;
+
+	for (seconds = 0; !stopped; seconds++) {
+		if (shown)
+			fprintf(stderr, "\rpvperf: recording since %d s; Ctrl-C stops", seconds);
+		sleep(1);
+	}
+	if (shown)
+		fputc('\n', stderr);
+}
+
+static void until_ended(char **command)
+{
+	pid_t pid = fork();
+
+	if (!pid) {
+		signal(SIGPIPE, SIG_DFL);
+		execvp(*command, command);
+		failed(*command, strerror(errno));
+		_exit(127);
+	}
+	while (pid > 0 && waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+		;
+}
+
+/* The host's last, as only its events tell where those of the guests belong. */
+static int all_fetch(void)
+{
+	int i, status = EXIT_FITS;
+
+	for (i = 1; i < nr_sides; i++)
+		side_stop(&sides[i]);
+	for (i = 1; i < nr_sides; i++)
+		status |= side_fetch(&sides[i]);
+	side_stop(&sides[0]);
+	return status | side_fetch(&sides[0]);
+}
+
+int command_record(int argc, char **argv)
+{
+	int status = options_take(argc, argv), i;
+
+	if (status)
+		return status;
+	if (mkdir(dir, 0755) && errno != EEXIST)
+		return failed(dir, strerror(errno));
+	signals_take();
+	status = all_start();
+	if (!status) {
+		if (optind < argc)
+			until_ended(argv + optind);
+		else
+			until_stopped();
+		status = all_fetch();
+	}
+	for (i = 0; i < nr_sides; i++)
+		side_end(&sides[i]);
+	if (!status)
+		printf("pvperf merge %s\n", dir);
+	return status;
+}

@@ -1,0 +1,65 @@
+# shellcheck shell=bash disable=SC2154 # `check` sets program, here and work
+# SPDX-License-Identifier: GPL-2.0
+# Tests of pvperf record, with a trace-cmd that only notes what it was asked to do, and a
+# tracefs below PVPERF_ROOT. All sides are this machine.
+
+record_make() {
+	rm -rf "$work/r"
+	mkdir -p "$work/r/bin" "$work/r/root/sys/kernel/tracing/events/pvperf"/pvperf_{,guest_}clock
+	for f in "$work"/r/root/sys/kernel/tracing/events/pvperf/*; do echo 1 > "$f/enable"; done
+	echo 1 > "$work/r/root/sys/kernel/tracing/tracing_on"
+	cat > "$work/r/bin/trace-cmd" <<-'END'
+	#!/usr/bin/env python3
+	import os, signal, sys, time
+	out = sys.argv[sys.argv.index('-o') + 1]
+	def end(*a):
+	    with open(out, 'w') as f:
+	        f.write(' '.join(sys.argv[1:]) + '\n')
+	    sys.exit(0)
+	signal.signal(signal.SIGTERM, end)
+	open(out + '.cpu0', 'w').close()
+	time.sleep(600)
+	END
+	chmod +x "$work/r/bin/trace-cmd"
+}
+
+# recorded NAME STATUS WORDS ARGUMENT...: pvperf record -o DIR ARGUMENT... prints WORDS
+recorded() {
+	local name=$1 status=$2 words=$3 out got
+	shift 3
+	wanted "$name" || return 0
+	out=$(PATH=$work/r/bin:$PATH PVPERF_ROOT=$work/r/root TMPDIR=$work/r "$program" record -o "$work/r/out" "$@" 2>&1)
+	got=$?
+	[ "$got" = "$status" ] && [[ $out == *"$words"* ]]
+	verdict "$name" $? "status $got: $out"
+}
+
+# record_left WORDS SIDE: what that side was asked to record
+record_left() {
+	grep -q -- "$1" "$work/r/out/$2.dat"
+	verdict "record-$2${3:-}" $? "$(cat "$work/r/out/$2.dat")"
+}
+
+record_make
+recorded record-command 0 "pvperf merge $work/r/out" --guest web=nice --guest db=env -e sched -- touch "$work/r/ran"
+if wanted record; then
+	record_left '-C x86-tsc -o .* -e pvperf:pvperf_clock -e kvm:kvm_entry -e kvm:kvm_exit -e sched' host
+	record_left '-e pvperf:pvperf_guest_clock -e sched' web
+	record_left '-e pvperf:pvperf_guest_clock -e sched' db
+	[ -e "$work/r/ran" ] && [ -z "$(ls "$work"/r/tmp.* 2> /dev/null)" ]
+	verdict record-leaves-nothing $? "$(ls "$work/r")"
+fi
+if wanted record-ctrl-c; then
+	out=$(PATH=$work/r/bin:$PATH PVPERF_ROOT=$work/r/root timeout -s INT 10 "$program" record -o "$work/r/out" --guest web=nice 2>&1)
+	[[ $out == *"pvperf merge $work/r/out"* ]] && grep -q 'sched:sched_switch' "$work/r/out/web.dat"
+	verdict record-ctrl-c $? "$out"
+fi
+recorded record-no-shell 1 'trace-cmd record -C x86-tsc -o web.dat -e pvperf:pvperf_guest_clock' --guest web=false
+recorded record-bad-name 2 "a guest's name has" --guest 'a/b=ssh'
+recorded record-two-of-a-name 2 'two sides have one name' --guest host=ssh
+recorded record-bad-event 2 'SYSTEM:EVENT' --guest web=env -e "x' y"
+recorded record-no-guest 2 'it wants -o DIR and --guest' -- true
+rm -r "$work"/r/root/sys/kernel/tracing/events/pvperf/pvperf_guest_clock
+recorded record-no-module 1 'web: there is no event pvperf:pvperf_guest_clock: modprobe pvperf_guest' --guest web=env
+rm "$work/r/bin/trace-cmd"
+recorded record-no-directory 1 'No such file' --guest web=env -o "$work/none/none"
