@@ -18,10 +18,13 @@
 const char merge_help[] =
 "pvperf merge DIR\n"
 "pvperf merge -h HOST -g GUEST [-g GUEST]... [-o DIR] [-t OFFSET[,RATIO,FRAC]]\n"
+"pvperf merge ... --why TASK|PID [--over TIME] [--json]\n"
 "        put what pvperf record left in DIR, or what else was recorded on host and\n"
 "        guests, in one order of time, by the clock events in it, or with -t by that offset\n"
 "        of the guest's TSC: of trace.dat files make copies in DIR (merged) that trace-cmd\n"
-"        report and kernelshark show so; text is printed\n";
+"        report and kernelshark show so; text is printed;\n"
+"        --why: tell where the time went from each wake-up of that guest's task until it\n"
+"        ran, if it was more than TIME (1ms; units s, ms, us)\n";
 
 const char merge_no_name[] = "no pvperf_guest_clock in it: record pvperf:pvperf_guest_clock, too, or give -t OFFSET";
 const char merge_moved[] = "the VM has two names in it: it moved to another host, or the host's module was loaded again; record both sides anew";
@@ -58,8 +61,40 @@ static bool map_parse(struct map *map, const char *text)
 	return !*end && *text && !errno && map->ratio && map->frac < 63;
 }
 
+/* "1ms", "250us", "0.5s" */
+static bool time_parse(double *seconds, const char *text)
+{
+	static const struct {
+		const char *unit;
+		double seconds;
+	} units[] = { { "s", 1 }, { "ms", 1e-3 }, { "us", 1e-6 } };
+	char *end;
+	double value = strtod(text, &end);
+	size_t i;
+
+	for (i = 0; i < sizeof(units) / sizeof(*units); i++) {
+		*seconds = value * units[i].seconds;
+		if (end > text && value >= 0 && !strcmp(end, units[i].unit))
+			return true;
+	}
+	return false;
+}
+
+static int why_take(struct why *why, int c)
+{
+	if (c == 'w')
+		why->task = optarg;
+	else if (c == 'j')
+		why->json = true;
+	else if (!time_parse(&why->over, optarg))
+		return usage("--over wants a time, as 1ms or 250us");
+	return EXIT_FITS;
+}
+
 static int option_take(struct merge *merge, int c)
 {
+	if (c == 'w' || c == 'v' || c == 'j')
+		return why_take(&merge->why, c);
 	if (c == 'h') {
 		merge->host = optarg;
 	} else if (c == 'o') {
@@ -102,9 +137,15 @@ static int dir_take(struct merge *merge, const char *dir)
 
 static int options_take(struct merge *merge, int argc, char **argv)
 {
+	static const struct option options[] = {
+		{ "why", required_argument, NULL, 'w' },
+		{ "over", required_argument, NULL, 'v' },
+		{ "json", no_argument, NULL, 'j' },
+		{ }
+	};
 	int c, status = EXIT_FITS;
 
-	while (!status && (c = getopt(argc, argv, "h:g:o:t:")) != -1)
+	while (!status && (c = getopt_long(argc, argv, "h:g:o:t:", options, NULL)) != -1)
 		status = option_take(merge, c);
 	if (status)
 		return status;
@@ -132,7 +173,7 @@ static bool is_dat(const char *path)
 
 int command_merge(int argc, char **argv)
 {
-	struct merge merge = { };
+	struct merge merge = { .why.over = 1e-3 };
 	int status = options_take(&merge, argc, argv);
 
 	if (status)
@@ -141,5 +182,7 @@ int command_merge(int argc, char **argv)
 		merge.dir = merge.dir ?: "merged";
 		return merge_dat(&merge);
 	}
-	return merge.dir ? usage("-o is for trace.dat files") : merge_text(&merge);
+	if (merge.dir || merge.why.task)
+		return usage("-o and --why are for trace.dat files");
+	return merge_text(&merge);
 }

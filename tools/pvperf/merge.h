@@ -5,6 +5,7 @@
 /* What pvperf merge is to merge, and the two ways to do it. */
 
 #include "map.h"
+#include "why.h"
 
 #define GUESTS_MAX	64
 #define CPUS_MAX	4096	/* of a guest */
@@ -14,6 +15,7 @@ struct merge {
 	int nr_guests;
 	struct map given;	/* by -t; .ratio 0: not given */
 	const char *dir;	/* by -o */
+	struct why why;
 };
 
 /* As text, on standard output. */

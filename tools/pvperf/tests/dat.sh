@@ -17,8 +17,8 @@ dat_make() {
 # dat_worst FILE...: how far trace-cmd report is from the truth, at most
 dat_worst() {
 	trace-cmd report -t "${@/#/-i}" 2> /dev/null | awk '
-		match($0, /\] *[0-9]+: truth:/) {
-			split(substr($0, RSTART + 1), time, ":")
+		match($0, /[0-9]+: truth:/) {
+			split(substr($0, RSTART), time, ":")
 			split($0, at, "at=")
 			d = time[1] - at[2]; d = d < 0 ? -d : d; worst = d > worst ? d : worst; n++
 		}
@@ -110,4 +110,20 @@ if wanted dat-back; then
 	out=$("$program" merge "${dat_files[@]}" -o "$work/dat/m" 2>&1)
 	[ $? = 1 ] && [[ $out == *"1 times back"* ]]
 	verdict dat-back $? "$out"
+fi
+
+dat_make 1 why
+dat_says dat-why 0 "victim (42) woke at 1100000 and ran 5.0 us later, on CPU 0
+         1.5 us  in the guest
+         1.5 us  runnable on the host, while it ran: pig
+         1.0 us  in the host, after the exit: 64
+         1.0 us  runnable on the host, while it ran: hog
+1 of 1 wake-ups of victim took more than 4 us" "${dat_files[@]}" --why victim --over 4us
+dat_says dat-why-pid 0 '0 of 1 wake-ups of 42 took more than 5.1 us' "${dat_files[@]}" --why 42 --over 5.1us
+dat_says dat-why-time 2 '--over wants a time' "${dat_files[@]}" --why 42 --over 5
+dat_says dat-why-text 2 'are for trace.dat files' -h "$work/host" -g "$work/guest" --why 42
+if wanted dat-why-json; then
+	out=$("$program" merge "${dat_files[@]}" -o "$work/dat/m" --why 42 --over 0s --json 2> /dev/null)
+	jq -e '.[0].pid == 42 and .[0].us == 5 and (.[0].parts | map(.us) | add) == 5' <<< "$out" > /dev/null
+	verdict dat-why-json $? "$out"
 fi

@@ -50,7 +50,13 @@ if wanted record; then
 	verdict record-leaves-nothing $? "$(ls "$work/r")"
 fi
 if wanted record-ctrl-c; then
-	out=$(PATH=$work/r/bin:$PATH PVPERF_ROOT=$work/r/root timeout -s INT 10 "$program" record -o "$work/r/out" --guest web=nice 2>&1)
+	rm -f "$work"/r/tmp.*
+	PATH=$work/r/bin:$PATH PVPERF_ROOT=$work/r/root TMPDIR=$work/r "$program" record -o "$work/r/out" --guest web=nice > "$work/r/said" 2>&1 &
+	until [ "$(find "$work/r" -name 'tmp.*.cpu0' | wc -l)" = 2 ]; do sleep 0.2; done
+	sleep 3		# both say "ready"
+	kill -INT $!
+	wait $!
+	out=$(cat "$work/r/said")
 	[[ $out == *"pvperf merge $work/r/out"* ]] && grep -q 'sched:sched_switch' "$work/r/out/web.dat"
 	verdict record-ctrl-c $? "$out"
 fi

@@ -6,7 +6,8 @@
 
 DIR/host.dat has kvm_entry, kvm_exit and pvperf_clock; DIR/vm1.dat and so on have
 pvperf_guest_clock, and `truth` with the host's TSC at that moment. A VM's clocks follow each
-other: its guest's TSC goes on at RATIO >> FRAC of the host's, STEP further on. The format is
+other: its guest's TSC goes on at RATIO >> FRAC of the host's, STEP further on. With `why` for
+RATIO/FRAC/STEP there is one wake-up, of which is known what happened until its task ran. The format is
 that of trace-cmd.dat.v7(5), the pages are the kernel's (events/header_page).
 """
 
@@ -24,16 +25,20 @@ HEADER_PAGE = b'\tfield: u64 timestamp;\toffset:0;\tsize:8;\tsigned:0;\n' \
     b'\tfield: int overwrite;\toffset:8;\tsize:1;\tsigned:1;\n' \
     b'\tfield: char data;\toffset:16;\tsize:4080;\tsigned:1;\n'
 HEADER_EVENT = b'# compressed entry header\n'
-U64, INT = 'Q', 'i'
+U64, INT, COMM = 'Q', 'i', '16s'
 EVENTS = {      # name: (identifier, system, fields)
     'kvm_entry': (901, 'kvm', [('vcpu_id', U64)]),
     'kvm_exit': (902, 'kvm', [('exit_reason', U64)]),
     'pvperf_clock': (903, 'pvperf', [('clock', U64), ('offset', U64), ('ratio', U64), ('tsc', U64),
-                                     ('vcpu', U64), ('tid', INT), ('frac', INT)]),
+                                     ('boot', U64), ('vcpu', U64), ('tid', INT), ('frac', INT)]),
     'pvperf_guest_clock': (904, 'pvperf', [('clock', U64), ('tsc', U64)]),
     'truth': (905, 'test', [('at', U64)]),
+    'sched_switch': (906, 'sched', [('prev_comm', COMM), ('prev_pid', INT), ('prev_state', INT),
+                                    ('next_comm', COMM), ('next_pid', INT)]),
+    'sched_wakeup': (907, 'sched', [('comm', COMM), ('pid', INT), ('target_cpu', INT)]),
 }
 MASK = (1 << 64) - 1
+SHOWN = {U64: 'llu', INT: 'd', COMM: 's'}
 
 
 def event_format(name):
@@ -41,9 +46,10 @@ def event_format(name):
     at, text = 8, f'name: {name}\nID: {number}\nformat:\n{PLACES}'
     for field, kind in fields:
         size = struct.calcsize(kind)
-        text += f'\tfield:{"u64" if kind == U64 else "int"} {field};\toffset:{at};\tsize:{size};\tsigned:{int(kind == INT)};\n'
+        name_of = {U64: f'u64 {field}', INT: f'int {field}', COMM: f'char {field}[16]'}[kind]
+        text += f'\tfield:{name_of};\toffset:{at};\tsize:{size};\tsigned:{int(kind == INT)};\n'
         at += size
-    shown = ' '.join(f'{f}=%{"llu" if k == U64 else "d"}' for f, k in fields)
+    shown = ' '.join(f'{f.removeprefix("exit_")}{" " if f == "exit_reason" else "="}%{SHOWN[k]}' for f, k in fields)
     return (text + f'\nprint fmt: "{shown}"' + ''.join(f', REC->{f}' for f, _ in fields) + '\n').encode()
 
 
@@ -125,7 +131,7 @@ def vcpu_run(clock, thread, vcpu, clocks, host, guest):
         else:           # and is no great number at first
             offset = (1 << 40) + step - (now * ratio >> frac) & MASK
         before = ratio, frac, offset
-        host.append((now, record('pvperf_clock', 7, clock, offset, ratio, now, vcpu, thread, frac)))
+        host.append((now, record('pvperf_clock', 7, clock, offset, ratio, now, now, vcpu, thread, frac)))
         for n in range(200):
             now += random.randrange(2000, 5_000_000)
             host.append((now, record('kvm_entry', thread, vcpu)))
@@ -138,7 +144,25 @@ def vcpu_run(clock, thread, vcpu, clocks, host, guest):
             host.append((now, record('kvm_exit', thread, 1)))
 
 
+def wakeup():
+    """A wake-up, and 5 us later the task: 1.5 in the guest, 2.5 without a CPU."""
+    clock = 0xfacade00, 0, 1, None, None, 0, 1000, 0
+    host = [(t, record('pvperf_clock', 7, *clock[:3], t, t, *clock[5:])) for t in (1_000_000, 2_000_000)]
+    guest = [(1_000_000, record('pvperf_guest_clock', 9, clock[0], 1_000_000)),
+             (1_100_000, record('sched_wakeup', 9, b'victim', 42, 0)),
+             (1_105_000, record('sched_switch', 9, b'swapper', 0, 0, b'victim', 42))]
+    host += [(t, record('kvm_entry', 1000, 0)) for t in (1_050_000, 1_104_500)]
+    host += [(1_101_000, record('kvm_exit', 1000, 64)),
+             (1_101_500, record('sched_switch', 1000, b'qemu', 1000, 0, b'hog', 5)),
+             (1_102_500, record('sched_switch', 5, b'hog', 5, 0, b'pig', 6)),
+             (1_104_000, record('sched_switch', 6, b'pig', 6, 1, b'qemu', 1000))]
+    trace_dat(sys.argv[1] + '/vm1.dat', 0x100, [guest])
+    trace_dat(sys.argv[1] + '/host.dat', 0x77, [sorted(host)])
+
+
 def main():
+    if sys.argv[5] == 'why':
+        return wakeup()
     where, vms, vcpus, seed = sys.argv[1], *map(int, sys.argv[2:5])
     clocks = [tuple(int(n) for n in c.split('/')) for c in sys.argv[5].split(',')]
     random.seed(seed)

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef PVPERF_DAT_H
+#define PVPERF_DAT_H
+
+/* trace.dat files, read by libtracecmd. Nothing in them is trusted. */
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <trace-cmd.h>
+#include "clocks.h"
+#include "proof.h"
+#include "shift.h"
+
+#define BUFFERS_MAX	64	/* of a file: trace-cmd record -B */
+
+struct dat {
+	const char *path;
+	char *copy;
+	int fd;			/* of the copy */
+	struct tracecmd_input *buffers[BUFFERS_MAX];
+	int nr_buffers;
+	int clock, entry, exit;	/* identifiers of events; -1: not in the file */
+	uint64_t id;		/* of the trace */
+	uint64_t name;		/* of a guest's VM, from its clock events */
+	bool moved;		/* the name changes later */
+	uint64_t first, last;	/* TSC of its events */
+	uint64_t apart;		/* how near a clock event's time came to the TSC in it */
+	unsigned int cpus;	/* of a guest */
+	struct run *runs;
+	struct shift *shifts;
+	struct share *shares;
+};
+
+/* Begins to read; @clock is the name of its clock event. Says why not, and returns the status. */
+int dat_begin(struct dat *dat, const char *clock);
+void dat_end(struct dat *dat);
+
+/* Calls @each for the events of @n files that have begun, in the order of time. */
+typedef int (*dat_fn)(struct tracecmd_input *buffer, struct tep_record *record, int cpu, void *unused);
+void dats_read(struct dat **dats, int n, dat_fn each);
+
+/* A buffer's file. */
+struct dat *dat_of(struct tracecmd_input *buffer);
+
+struct tep_event *dat_event(struct tracecmd_input *buffer, struct tep_record *record);
+
+/* A number of an event. The file says where it lies, so it may lie outside: then false. */
+bool dat_number(struct tep_event *event, struct tep_record *record, const char *name,
+		uint64_t *value);
+
+/* A text of an event, of @size bytes at most with its end: "" if there is none. */
+void dat_text(struct tep_event *event, struct tep_record *record, const char *name, char *text,
+	      size_t size);
+
+#endif /* PVPERF_DAT_H */

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef PVPERF_WHY_H
+#define PVPERF_WHY_H
+
+/* Where the time between a wake-up of a guest's task and its switch went. */
+
+#include <stdbool.h>
+#include "dat.h"
+
+struct why {
+	const char *task;	/* a name, or a pid; NULL: nobody asks */
+	double over;		/* seconds: shorter times are not told */
+	bool json;
+};
+
+/* @per_second: ticks of the host's TSC. False if there is no memory. */
+bool why_begin(const struct why *why, double per_second);
+
+/* A thread that runs a vCPU. */
+bool why_vcpu(uint64_t tid);
+
+/* All events, in the order of time; @tid is the vCPU's that the guest's event is on. */
+void why_host(struct tracecmd_input *buffer, struct tep_record *record);
+void why_guest(struct tracecmd_input *buffer, struct tep_record *record, uint64_t tid);
+
+/* What is told at the end. */
+void why_end(void);
+
+#endif /* PVPERF_WHY_H */
