@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -277,11 +278,16 @@ static int guest_stamp(const struct merge *merge, struct dat *guest)
 static void threads_stamp(struct stamp *stamp, const struct dat *guest)
 {
 	uint32_t tids[CPUS_MAX];
+	char name[NAME_MAX + 1], *dot;
 	unsigned int cpu;
 
 	for (cpu = 0; cpu < guest->cpus; cpu++)
 		tids[cpu] = guest->runs[cpu].end[-1].tid;
-	stamp_guest(stamp, base_of(guest->path), guest->id, tids, guest->cpus);
+	snprintf(name, sizeof(name), "%s", base_of(guest->path));
+	dot = strrchr(name, '.');
+	if (dot && dot > name)
+		*dot = '\0';
+	stamp_guest(stamp, name, guest->id, tids, guest->cpus);
 }
 
 static int host_stamp(const struct merge *merge)

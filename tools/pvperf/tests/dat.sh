@@ -64,7 +64,7 @@ dat_says dat-commands 0 "kernelshark $work/dat/m/host.dat -a $work/dat/m/vm1.dat
 if wanted dat-threads; then
 	"$program" merge "${dat_files[@]}" -o "$work/dat/m" > /dev/null 2>&1
 	out=$(trace-cmd dump -i "$work/dat/m/host.dat" --options 2>&1)
-	grep -q 'Option GUEST' <<< "$out" && grep -q 1001 <<< "$out"
+	grep -q 'Option GUEST' <<< "$out" && grep -qx '.*vm1.*' <<< "$out" && ! grep -q vm1.dat <<< "$out" && grep -q 1001 <<< "$out"
 	verdict dat-threads $? "$out"
 fi
 if wanted dat-compressed; then
