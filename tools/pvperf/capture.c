@@ -247,7 +247,8 @@ static void side_stop(struct side *side)
 
 static int side_fetch(struct side *side)
 {
-	int fd = open(side->path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+	int fd = open(side->path, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC,
+		      0644);
 	char buffer[65536];
 	size_t all = 0;
 	ssize_t n;

@@ -87,7 +87,7 @@ static int dat_copy(struct dat *dat, int from, const char *dir)
 		return merge_failed(dat->path, refused);
 	if (asprintf(&dat->copy, "%s/%s", dir, base_of(dat->path)) < 0)
 		return merge_failed(dat->path, strerror(ENOMEM));
-	dat->fd = open(dat->copy, O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+	dat->fd = open(dat->copy, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0644);
 	if (dat->fd < 0) {
 		merge_failed(dat->copy, strerror(errno));
 		dat->copy = NULL;

@@ -105,6 +105,13 @@ if wanted dat-wrong-by-10us; then
 		[ "$(grep -c 'CPU [01]: \([0-9]*\) of \1 events' <<< "$out")" = 1 ]
 	verdict dat-wrong-by-10us $? "$out"
 fi
+if wanted dat-no-link; then
+	rm -rf "$work/dat/m" && mkdir "$work/dat/m" && ln -s "$clocks" "$work/dat/m/host.dat"
+	before=$(cksum < "$clocks")
+	out=$("$program" merge "${dat_files[@]}" -o "$work/dat/m" 2>&1)
+	[ $? = 1 ] && [ "$(cksum < "$clocks")" = "$before" ]
+	verdict dat-no-link $? "$out"
+fi
 dat_make 1 "$amd/32/0,$amd/32/-5000000000"
 if wanted dat-back; then
 	out=$("$program" merge "${dat_files[@]}" -o "$work/dat/m" 2>&1)
