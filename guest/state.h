@@ -46,8 +46,8 @@ struct pvperf_key {
 /*
  * A virtual counter of a CPU. When its perf_event leaves, its host event stays open
  * for the next perf_event with the same key. A slot is touched on its own CPU only,
- * with IRQs off. An NMI reads .event and .leaving, and writes .armed, .rearm and
- * .halted.
+ * with IRQs off. An NMI reads .event, .leaving, .begins, .on and .open, and writes .armed,
+ * .rearm and .halted.
  */
 struct pvperf_slot {
 	struct pvperf_key key;
@@ -78,8 +78,8 @@ enum pvperf_served {
 };
 
 /*
- * The private part of a perf_event. An NMI touches .since, .count_fresh_at and
- * .times_fresh, and reads the rest except for the times.
+ * The private part of a perf_event. An NMI touches .since, .count_fresh_at, .times_fresh and
+ * .tick_overflows, and reads the rest except for the times.
  */
 struct pvperf_event {
 	struct pvperf_key key;

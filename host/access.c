@@ -36,7 +36,7 @@ static int access_open(void)
 	if (!err)
 		return 0;
 	/* A guest may have come in before the self-test failed. */
-	pvperf_vms_exit();
+	pvperf_vms_end();
 	pvperf_door_unwatch();
 	return err;
 }
@@ -46,7 +46,7 @@ static void access_close(void)
 	/* At once, as the next step waits for calls, and they may wait for userspace. */
 	pvperf_vms_clear();
 	pvperf_door_close();
-	pvperf_vms_exit();
+	pvperf_vms_end();
 	pvperf_door_unwatch();
 }
 

@@ -35,7 +35,7 @@ struct pvperf_thread;
 /* Why an event or a page ends, and so what may still be written to the guest. */
 enum pvperf_end {
 	PVPERF_END_CLOSE,	/* the guest asked for it: a last update */
-	PVPERF_END_GONE,	/* the module is unloaded: state GONE */
+	PVPERF_END_GONE,	/* the VM has no host side any more: state GONE */
 	PVPERF_END_SILENT,	/* another kernel may own the memory: nothing */
 };
 

@@ -118,7 +118,7 @@ TRACE_EVENT(pvperf_teardown,
 	TP_printk("vm=%d vcpu=%u events=%u why=%s", __entry->vm, __entry->vcpu,
 		  __entry->events,
 		  __print_symbolic(__entry->why, { 0, "closed" },
-				   { 1, "module leaves" },
+				   { 1, "host side ends" },
 				   { 2, "reset or end of VM" }))
 );
 

@@ -274,7 +274,7 @@ void pvperf_vms_clear(void)
 		pvperf_vcpu_clear_all(vm, PVPERF_END_GONE);
 }
 
-void pvperf_vms_exit(void)
+void pvperf_vms_end(void)
 {
 	struct pvperf_vm *vm;
 

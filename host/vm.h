@@ -81,11 +81,12 @@ void pvperf_vms_leave_out(void);
 void pvperf_vms_clear(void);
 
 /**
- * pvperf_vms_exit() - end all VMs, and tell the guests
+ * pvperf_vms_end() - end all VMs, and tell the guests
  *
- * At the module's exit, when the hooks on the ways in are removed.
+ * When the hooks on the ways in are removed: at the module's exit, and when access=unavailable
+ * is written.
  */
-void pvperf_vms_exit(void);
+void pvperf_vms_end(void);
 
 /**
  * pvperf_vm_set_priority() - change a running VM's priority
@@ -130,8 +131,8 @@ void pvperf_vms_vcpus_of(pid_t tid, void (*show)(const struct pvperf_vcpu *vcpu,
 			 void *arg);
 
 /**
- * pvperf_vms_for_each() - call a function for every VM, with the registry locked
- * @show: the function
+ * pvperf_vms_for_each() - call a function for every VM; may sleep
+ * @show: the function; a reference keeps the VM, but no lock is held
  * @arg: its second argument
  */
 void pvperf_vms_for_each(void (*show)(struct pvperf_vm *vm, void *arg), void *arg);
