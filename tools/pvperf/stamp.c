@@ -16,7 +16,9 @@ enum {
 
 #define INTERPOLATE	1	/* flag of TIME_SHIFT: straight lines between the points */
 
-static const char magic[10] = "\x17\x08\x44tracing";
+static const char magic[] = "\x17\x08\x44tracing";
+
+#define MAGIC	(sizeof(magic) - 1)
 
 /* The file's begin: magic, version, byte order, size of a long and of a page, compression. */
 struct head {
@@ -29,7 +31,7 @@ static bool head_read(struct head *head, int fd)
 	ssize_t n = pread(fd, head->bytes, sizeof(head->bytes), 0);
 
 	head->size = n < 0 ? 0 : n;
-	return head->size > sizeof(magic) && !memcmp(head->bytes, magic, sizeof(magic));
+	return head->size > MAGIC && !memcmp(head->bytes, magic, MAGIC);
 }
 
 /* Passes a string. */
@@ -45,7 +47,7 @@ static bool skip(const struct head *head, size_t *at)
 /* Where the offset of the first options' section is, or 0. */
 static size_t first_at(const struct head *head)
 {
-	size_t at = sizeof(magic);
+	size_t at = MAGIC;
 
 	if (!skip(head, &at))
 		return 0;
@@ -68,11 +70,11 @@ const char *stamp_refuses(int fd)
 
 	if (!head_read(&head, fd))
 		return "is no trace.dat; all files have to be, or none";
-	if (!strncmp(head.bytes + sizeof(magic), "6", 2))
+	if (!strncmp(head.bytes + MAGIC, "6", 2))
 		return "is of version 6: make one of version 7 by trace-cmd convert --file-version 7 -i FILE -o NEW";
-	if (strncmp(head.bytes + sizeof(magic), "7", 2))
+	if (strncmp(head.bytes + MAGIC, "7", 2))
 		return "is of a version that is not known; known is 7";
-	if (head.size < sizeof(magic) + 4 || head.bytes[12] || head.bytes[13] != 8)
+	if (head.size < MAGIC + 4 || head.bytes[12] || head.bytes[13] != 8)
 		return "was not recorded on x86-64";
 	return first_at(&head) ? NULL : "its begin is damaged";
 }
