@@ -20,7 +20,7 @@
 #include "command.h"
 
 #define SIDES_MAX	65	/* the host, and as many guests as merge takes */
-#define START_MS	30000
+#define START_MS	90000	/* the script gives up before */
 
 const char capture_help[] =
 "pvperf record -o DIR --guest NAME=COMMAND [--guest ...] [--host COMMAND] [-e EVENT]... [-- CMD]\n"
@@ -43,8 +43,9 @@ static volatile sig_atomic_t stopped;
 static const char script[] =
 	/* A shell reads up to the last brace before it does anything, so `cat` finds the end only. */
 	"{\n"
+	"trap '' PIPE\n"		/* so that it ends by its own exit */
 	"clock=%s module=%s\n"
-	"fail() { echo \"$1\"; exit 1; }\n"
+	"fail() { kill -TERM $! 2> /dev/null; wait; echo \"$1\" 2> /dev/null; exit 1; }\n"
 	"command -v trace-cmd > /dev/null || fail 'there is no trace-cmd: apt install trace-cmd'\n"
 	"events=$PVPERF_ROOT/sys/kernel/tracing/events\n"
 	"[ -d $events ] || events=$PVPERF_ROOT/sys/kernel/debug/tracing/events\n"
@@ -53,8 +54,10 @@ static const char script[] =
 	"f=$(mktemp) || fail 'there is no room for a file'\n"
 	"trap 'rm -f \"$f\" \"$f\".*' EXIT\n"
 	"trace-cmd record -C x86-tsc -o \"$f\" -e pvperf:$clock%s%s > \"$f.log\" 2>&1 < /dev/null &\n"
+	"n=0\n"
 	"until [ -e \"$f.cpu0\" ] && [ \"$(cat $events/pvperf/$clock/enable $events/../tracing_on)\" = '1\n1' ]; do\n"
 	"	kill -0 $! 2> /dev/null || fail \"trace-cmd record: $(tail -n 1 \"$f.log\")\"\n"
+	"	[ $((n += 1)) -lt 300 ] || fail 'trace-cmd record does not begin: is tracing_on 0?'\n"
 	"	sleep 0.1\n"
 	"done\n"
 	/*
@@ -228,8 +231,12 @@ static int side_ready(struct side *side)
 	size_t n = 0;
 
 	do {
-		if (poll(&p, 1, START_MS) != 1)
-			return stopped ? EXIT_PROBLEM : side_failed(side, "no answer from its command");
+		if (poll(&p, 1, START_MS) != 1) {
+			if (stopped)
+				return EXIT_PROBLEM;
+			kill(-side->pid, SIGTERM);
+			return side_failed(side, "no answer from its command");
+		}
 		if (read(side->from, line + n, 1) != 1)
 			return side_failed(side, "its command ended; does it take commands from a pipe?");
 	} while (line[n] != '\n' && ++n < sizeof(line) - 1);
@@ -296,7 +303,7 @@ static int all_start(void)
 
 	for (i = 0; !status && i < nr_sides; i++)
 		status = side_start(&sides[i]);
-	nr_sides = i;
+	nr_sides = status ? i - 1 : i;	/* those that there are */
 	for (i = 0; !status && i < nr_sides; i++)
 		status = side_ready(&sides[i]);
 	return status;

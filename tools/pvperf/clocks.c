@@ -58,12 +58,12 @@ static const struct clock *first_from(const struct clocks *clocks, const struct 
 	return c;
 }
 
-bool clocks_know(const struct clocks *clocks, uint64_t name)
+const struct clock *clocks_first(const struct clocks *clocks, uint64_t name)
 {
 	const struct clock wanted = { .name = name };
 	const struct clock *c = first_from(clocks, &wanted);
 
-	return c < clocks->all + clocks->nr && c->name == name;
+	return c < clocks->all + clocks->nr && c->name == name ? c : NULL;
 }
 
 struct run clocks_run(const struct clocks *clocks, uint64_t name, uint64_t vcpu)

@@ -28,7 +28,8 @@ bool clocks_add(struct clocks *clocks, const struct clock *clock);
 /* Once all are added. */
 void clocks_sort(struct clocks *clocks);
 
-bool clocks_know(const struct clocks *clocks, uint64_t name);
+/* The first of the VM's clocks, of whichever vCPU, or NULL. */
+const struct clock *clocks_first(const struct clocks *clocks, uint64_t name);
 
 /* Of one vCPU, in the order of time. */
 struct run {

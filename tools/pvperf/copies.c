@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -215,11 +216,14 @@ static int clock_find(const struct merge *merge, const struct dat *guest)
 		return merge_failed(guest->path, merge_no_name);
 	if (guest->moved)
 		return merge_failed(guest->path, merge_moved);
-	return clocks_know(&clocks, guest->name) ? EXIT_FITS :
+	return clocks_first(&clocks, guest->name) ? EXIT_FITS :
 						   merge_no_clock(merge, guest->path, guest->name);
 }
 
-/* The clocks of CPU @cpu. A CPU that the host has never seen has no events, but needs some. */
+/*
+ * The clocks of CPU @cpu. A CPU of which the host tells no clock needs one, too: trace-cmd
+ * reads a file's shifts by CPU. If it has events, they are told as strange.
+ */
 static struct run run_of(const struct merge *merge, const struct dat *guest, unsigned int cpu)
 {
 	static struct clock given;
@@ -229,7 +233,11 @@ static struct run run_of(const struct merge *merge, const struct dat *guest, uns
 	if (given.map.ratio)
 		return run;
 	run = clocks_run(&clocks, guest->name, cpu);
-	return run.now ? run : clocks_run(&clocks, guest->name, 0);
+	if (!run.now) {
+		run.now = clocks_first(&clocks, guest->name);
+		run.end = run.now + 1;
+	}
+	return run;
 }
 
 static int shifts_make(const struct merge *merge, struct dat *guest)
@@ -328,6 +336,10 @@ static void guest_judge(struct tracecmd_input *buffer, struct tep_record *record
 	if (cpu >= dat->cpus)
 		return;
 	tid = dat->runs[cpu].now->tid;
+	if (tid && dat->runs[cpu].now->vcpu != cpu) {
+		dat->strange++;
+		return;
+	}
 	proof_judge(&dat->shares[cpu], tid, record->ts);
 	if (asked)
 		why_guest(buffer, record, tid);
@@ -355,6 +367,8 @@ static int lost(struct tracecmd_input *buffer, struct tep_event *e, struct tep_r
 		int cpu, void *unused)
 {
 	proof_forget();
+	if (asked)
+		why_forget(record->ts);
 	return 0;
 }
 
@@ -363,10 +377,10 @@ static int steps_tell(const struct dat *guest, unsigned int cpu)
 	const struct shift *shift = &guest->shifts[cpu];
 
 	if (shift->steps)
-		fprintf(stderr, "pvperf: %s: CPU %u: its clock stepped %u times\n", guest->path, cpu, shift->steps);
+		fprintf(stderr, "pvperf: %s: CPU %u: steps of its clock: %u\n", guest->path, cpu, shift->steps);
 	if (!shift->back)
 		return EXIT_FITS;
-	fprintf(stderr, "pvperf: %s: CPU %u: %u times back: events may have a wrong time until the TSC is again where it was\n",
+	fprintf(stderr, "pvperf: %s: CPU %u: its clock was set back: %u: events after that may have a wrong time\n",
 		guest->path, cpu, shift->back);
 	return EXIT_PROBLEM;
 }
@@ -376,6 +390,16 @@ static int cpu_tell(const struct dat *guest, unsigned int cpu)
 	int status = steps_tell(guest, cpu);
 
 	return proof_tell(guest->path, cpu, &guest->shares[cpu]) ? status : EXIT_PROBLEM;
+}
+
+/* Their times are those of another CPU's clock. */
+static int strange_tell(const struct dat *guest)
+{
+	if (!guest->strange)
+		return EXIT_FITS;
+	fprintf(stderr, "pvperf: %s: %" PRIu64 " events may have a wrong time: no clock event tells their CPU's clock\n",
+		guest->path, guest->strange);
+	return EXIT_PROBLEM;
 }
 
 static int asked_begin(const struct why *why)
@@ -406,13 +430,16 @@ static int proof(const struct why *why)
 		status = asked_begin(why);
 	if (status)
 		return status;
-	tracecmd_follow_missed_events(host.buffers[0], lost, NULL);
+	for (i = 0; i < host.nr_buffers; i++)
+		tracecmd_follow_missed_events(host.buffers[i], lost, NULL);
 	dats_read(all, nr_guests + 1, judge);
 	if (asked)
 		why_end();
-	for (i = 0; i < nr_guests; i++)
+	for (i = 0; i < nr_guests; i++) {
 		for (cpu = 0; cpu < guests[i].cpus; cpu++)
 			status |= cpu_tell(&guests[i], cpu);
+		status |= strange_tell(&guests[i]);
+	}
 	return status;
 }
 

@@ -41,7 +41,10 @@ int dat_begin(struct dat *dat, const char *clock)
 	dat->exit = id_of(tep, "kvm", "kvm_exit");
 	dat->id = tracecmd_get_traceid(top);
 	n = tep_get_cpus(tep);
-	dat->cpus = n > CPUS_MAX ? CPUS_MAX : n;
+	if (n < 0 || n > CPUS_MAX)
+		return merge_failed(dat->path, "it has more CPUs than pvperf can merge");
+	if (!dat->runs)		/* later the arrays have that size */
+		dat->cpus = n;
 	return EXIT_FITS;
 }
 

@@ -127,7 +127,9 @@ static int dir_take(struct merge *merge, const char *dir)
 	for (i = 0; i < found.gl_pathc; i++) {
 		if (!strcmp(found.gl_pathv[i], host))
 			merge->host = host;
-		else if (merge->nr_guests < GUESTS_MAX)
+		else if (merge->nr_guests == GUESTS_MAX)
+			return usage("too many guests");
+		else
 			merge->guests[merge->nr_guests++] = found.gl_pathv[i];
 	}
 	merge->dir = merge->dir ?: merged;
@@ -149,6 +151,8 @@ static int options_take(struct merge *merge, int argc, char **argv)
 		status = option_take(merge, c);
 	if (status)
 		return status;
+	if (merge->why.json && !merge->why.task)
+		return usage("--json goes with --why");
 	if (optind + 1 < argc)
 		return usage("unexpected argument");
 	if (optind < argc)

@@ -4,8 +4,6 @@
 #include <stdlib.h>
 #include "proof.h"
 
-#define TIDS	(1 << 22)	/* as many as Linux has: PID_MAX_LIMIT */
-
 struct thread {
 	uint64_t left;		/* when it last left the guest */
 	uint32_t known;		/* as of how many losses, plus 1; 0: never seen */

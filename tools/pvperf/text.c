@@ -145,7 +145,7 @@ static int clocks_find(const struct merge *merge, struct source *guest)
 		return merge_failed(guest->path, merge_no_name);
 	if (guest->moved)
 		return merge_failed(guest->path, merge_moved);
-	if (!clocks_know(&clocks, guest->name))
+	if (!clocks_first(&clocks, guest->name))
 		return merge_no_clock(merge, guest->path, guest->name);
 	if (guest->nr_pairs)
 		qsort(guest->pairs, guest->nr_pairs, sizeof(*guest->pairs), pair_compare);

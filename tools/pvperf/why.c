@@ -9,7 +9,6 @@
 #include "merge.h"
 #include "why.h"
 
-#define TIDS		(1 << 22)	/* as many as Linux has: PID_MAX_LIMIT */
 #define SPANS		8192		/* of a vCPU: how far back a wake-up is explained */
 #define PENDING_MAX	4096		/* tasks that woke and have not run */
 #define REASONS		2048
@@ -189,6 +188,14 @@ void why_host(struct tracecmd_input *buffer, struct tep_record *record)
 	}
 }
 
+void why_forget(uint64_t at)
+{
+	size_t i;
+
+	for (i = 0; i < nr_vcpus; i++)
+		span_begin(vcpus[i], at, NOT_KNOWN, "");
+}
+
 /* ------------------------------------------------------------------------- the answer */
 
 static void part_add(struct part *parts, size_t *nr, const struct span *s, uint64_t ticks)
@@ -236,7 +243,7 @@ static const char *const kinds[] = {
 	[NOT_KNOWN] = "not known",
 	[IN_GUEST] = "in the guest",
 	[IN_KVM] = "in the host, after the exit",
-	[WAITING] = "runnable on the host, while it ran",
+	[WAITING] = "waiting for the host's CPU, which ran",
 	[ASLEEP] = "asleep on the host",
 };
 

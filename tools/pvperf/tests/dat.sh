@@ -105,6 +105,22 @@ if wanted dat-wrong-by-10us; then
 		[ "$(grep -c 'CPU [01]: \([0-9]*\) of \1 events' <<< "$out")" = 1 ]
 	verdict dat-wrong-by-10us $? "$out"
 fi
+# No clock of vCPU 0: it is that of a vCPU 7.
+if wanted dat-no-clock-of-cpu; then
+	dat_make 1 $amd/32/0
+	python3 - "$work/dat/host.dat" <<-'END'
+	import struct, sys
+	data = open(sys.argv[1], 'rb').read()
+	at = -1
+	while (at := data.find(struct.pack('<Hxxi', 903, 7), at + 1)) >= 0:
+	    if struct.unpack_from('<Q', data, at + 48)[0] == 0:
+	        data = data[:at + 48] + struct.pack('<Q', 7) + data[at + 56:]
+	open(sys.argv[1], 'wb').write(data)
+	END
+	out=$("$program" merge "${dat_files[@]}" -o "$work/dat/m" 2>&1)
+	[ $? = 1 ] && [[ $out == *"events may have a wrong time: no clock event tells their CPU's clock"* ]]
+	verdict dat-no-clock-of-cpu $? "$out"
+fi
 if wanted dat-no-link; then
 	rm -rf "$work/dat/m" && mkdir "$work/dat/m" && ln -s "$clocks" "$work/dat/m/host.dat"
 	before=$(cksum < "$clocks")
@@ -115,16 +131,16 @@ fi
 dat_make 1 "$amd/32/0,$amd/32/-5000000000"
 if wanted dat-back; then
 	out=$("$program" merge "${dat_files[@]}" -o "$work/dat/m" 2>&1)
-	[ $? = 1 ] && [[ $out == *"1 times back"* ]]
+	[ $? = 1 ] && [[ $out == *"was set back: 1"* ]]
 	verdict dat-back $? "$out"
 fi
 
 dat_make 1 why
 dat_says dat-why 0 "victim (42) woke at 1100000 and ran 5.0 us later, on CPU 0
          1.5 us  in the guest
-         1.5 us  runnable on the host, while it ran: pig
+         1.5 us  waiting for the host's CPU, which ran: pig
          1.0 us  in the host, after the exit: 64
-         1.0 us  runnable on the host, while it ran: hog
+         1.0 us  waiting for the host's CPU, which ran: hog
 1 of 1 wake-ups of victim took more than 4 us" "${dat_files[@]}" --why victim --over 4us
 dat_says dat-why-pid 0 '0 of 1 wake-ups of 42 took more than 5.1 us' "${dat_files[@]}" --why 42 --over 5.1us
 dat_says dat-why-time 2 '--over wants a time' "${dat_files[@]}" --why 42 --over 5
