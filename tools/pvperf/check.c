@@ -70,6 +70,8 @@ static struct json_object *report_json(const struct report *r)
 		json_object_object_add(o, "why", json_object_new_string(f->why));
 		json_object_object_add(o, "todo", *f->todo && f->fit != FIT_OK ?
 				       json_object_new_string(f->todo) : NULL);
+		json_object_object_add(o, "run", *f->run && f->fit != FIT_OK ?
+				       json_object_new_string(f->run) : NULL);
 		json_object_array_add(list, o);
 	}
 	json_object_object_add(side, "side", json_object_new_string(r->side->name));

@@ -47,6 +47,17 @@ void finding_todo(struct finding *f, const char *todo, ...)
 	va_start(args, todo);
 	vsnprintf(f->todo, sizeof(f->todo), todo, args);
 	va_end(args);
+	*f->run = '\0';
+}
+
+void finding_run(struct finding *f, const char *then, const char *run, ...)
+{
+	va_list args;
+
+	va_start(args, run);
+	vsnprintf(f->run, sizeof(f->run), run, args);
+	va_end(args);
+	snprintf(f->todo, sizeof(f->todo), "%s%s", f->run, then);
 }
 
 void finding_unread(struct finding *f, const char *path, int err)

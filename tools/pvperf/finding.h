@@ -20,6 +20,7 @@ struct finding {
 	enum fit fit;
 	char why[384];
 	char todo[384];		/* "": nothing */
+	char run[192];		/* what a shell does of that, as root; "": nothing */
 };
 
 struct side;
@@ -49,6 +50,12 @@ __attribute__((format(printf, 2, 3)))
 void finding_unknown(struct finding *f, const char *why, ...);
 __attribute__((format(printf, 2, 3)))
 void finding_todo(struct finding *f, const char *todo, ...);
+/*
+ * The command @run of a shell does it. @then is "", or has words that follow the command
+ * in the text.
+ */
+__attribute__((format(printf, 3, 4)))
+void finding_run(struct finding *f, const char *then, const char *run, ...);
 
 /* Reading @path failed with @err: unknown, and whether root could read it. */
 void finding_unread(struct finding *f, const char *path, int err);

@@ -270,7 +270,7 @@ static void guest_module(const struct side *side, struct finding *f)
 {
 	kernel_module(side, f);
 	if (f->fit == FIT_PROBLEM && !guest_host_side() &&
-	    !strncmp(f->todo, "modprobe", 8))
+	    !strncmp(f->run, "modprobe", 8))
 		finding_todo(f, "modprobe %s, once the host offers pvperf",
 			     side->module);
 }
@@ -305,7 +305,8 @@ static void guest_counting(const struct side *side, struct finding *f)
 	if (t.err == EACCES || t.err == EPERM) {
 		finding_unknown(f, "this user may not open perf events: %s",
 				strerror(t.err));
-		finding_todo(f, "run pvperf check as root; for other users: sysctl kernel.perf_event_paranoid=2");
+		finding_run(f, ", as root, lets every user count his own programs; or run pvperf check as root",
+			    "sysctl kernel.perf_event_paranoid=2");
 	} else if (t.err) {
 		finding_problem(f, "can't open a cycles event: %s", strerror(t.err));
 		finding_todo(f, "see the problems above");

@@ -47,7 +47,7 @@ static void host_kvm(const struct side *side, struct finding *f)
 	} else {
 		finding_problem(f, "%s is not loaded",
 				module_there("kvm") ? vendor : "kvm");
-		finding_todo(f, "modprobe %s", vendor);
+		finding_run(f, "", "modprobe %s", vendor);
 	}
 }
 
@@ -109,8 +109,9 @@ static void host_mediated(const struct side *side, struct finding *f)
 	} else if (*value == 'Y' || *value == '1') {
 		finding_problem(f, "%s.enable_mediated_pmu is on: a VM with a mediated vPMU and guests' events can't use the PMU at the same time",
 				vendor);
-		finding_todo(f, "stop all VMs; modprobe -r pvperf_host %s; modprobe %s enable_mediated_pmu=0; set it in /etc/modprobe.d, too",
-			     vendor, vendor);
+		finding_run(f, ", once all VMs are stopped; set it in /etc/modprobe.d, too",
+			    "modprobe -r pvperf_host %s; modprobe %s enable_mediated_pmu=0; modprobe pvperf_host",
+			    vendor, vendor);
 	} else {
 		finding_ok(f, "%s.enable_mediated_pmu is off", vendor);
 	}
@@ -129,7 +130,8 @@ static void host_ftrace(const struct side *side, struct finding *f)
 		finding_unread(f, "/proc/sys/kernel/ftrace_enabled", err);
 	} else if (!strcmp(value, "0")) {
 		finding_problem(f, "ftrace is off, so pvperf_host can't hook KVM");
-		finding_todo(f, "sysctl kernel.ftrace_enabled=1; /etc/sysctl.d may have the setting that turned it off");
+		finding_run(f, "; /etc/sysctl.d may have the setting that turned it off",
+			    "sysctl kernel.ftrace_enabled=1");
 	} else {
 		finding_ok(f, "ftrace is on");
 	}
@@ -142,7 +144,7 @@ static void host_traceable(struct finding *f, struct symbol *symbols)
 	if (err) {
 		finding_unread(f, "available_filter_functions of tracefs", err);
 		if (err == ENOENT)
-			finding_todo(f, "mount -t tracefs tracefs /sys/kernel/tracing");
+			finding_run(f, "", "mount -t tracefs tracefs /sys/kernel/tracing");
 		return;
 	}
 	for (i = 0; i < N(host_hooks); i++) {
@@ -165,7 +167,7 @@ static void host_functions(const struct side *side, struct finding *f)
 	host_symbols(symbols);
 	if (!module_there("kvm")) {
 		finding_unknown(f, "KVM is not loaded, so its functions are not visible");
-		finding_todo(f, "modprobe %s", host_vendor());
+		finding_run(f, "", "modprobe %s", host_vendor());
 		return;
 	}
 	err = symbols_known(symbols, N(host_hooks));
@@ -228,8 +230,8 @@ static void host_access(const struct side *side, struct finding *f)
 		finding_unread(f, "the parameter access", err);
 	} else if (!strcmp(value, "unavailable")) {
 		finding_problem(f, "access=unavailable hides pvperf from every guest");
-		finding_todo(f, "echo local > /sys/module/%s/parameters/access; set it in /etc/modprobe.d, too",
-			     side->module);
+		finding_run(f, "; set it in /etc/modprobe.d, too",
+			    "echo local > /sys/module/%s/parameters/access", side->module);
 	} else {
 		finding_ok(f, "access=%s", value);
 	}
@@ -247,7 +249,7 @@ static void host_debugfs(const struct side *side, struct finding *f)
 		finding_todo(f, "see module above");
 	} else if (err == ENOENT) {
 		finding_problem(f, "/sys/kernel/debug/pvperf does not exist; only pvperf list needs it");
-		finding_todo(f, "mount -t debugfs debugfs /sys/kernel/debug");
+		finding_run(f, "", "mount -t debugfs debugfs /sys/kernel/debug");
 	} else {
 		finding_unread(f, "/sys/kernel/debug/pvperf", err);
 	}

@@ -87,7 +87,7 @@ void kernel_signature(const struct side *side, struct finding *f)
 	} else if (err && !enforces) {
 		finding_unread(f, LOCKDOWN, err);
 		if (err == ENOENT)
-			finding_todo(f, "mount -t securityfs securityfs /sys/kernel/security");
+			finding_run(f, "", "mount -t securityfs securityfs /sys/kernel/security");
 	} else if (!strcmp(mode, "none") && !enforces) {
 		finding_ok(f, "the kernel is not locked down, so unsigned modules load");
 	} else {
@@ -123,12 +123,12 @@ static void kernel_no_module(const struct side *side, struct finding *f)
 	snprintf(path, sizeof(path), "/usr/src/%s-*/dkms.conf", side->package);
 	dkms = root_matches(path);
 	if (!headers && kernel_is_debians(release))
-		finding_todo(f, "apt install linux-headers-%s%s", release, dkms ? "" : "; then, in pvperf's source: make install-modules");
+		finding_run(f, dkms ? "" : "; then, in pvperf's source: make install-modules",
+			    "apt install linux-headers-%s", release);
 	else if (!headers)
 		finding_todo(f, "install the headers of this kernel from where it came; /lib/modules/%s/build has to lead to them", release);
 	else if (dkms)
-		finding_todo(f, "dkms autoinstall -k %s; if that fails, see /var/lib/dkms/%s/*/build/make.log",
-			     release, side->package);
+		finding_run(f, "; if that fails, see make.log below /var/lib/dkms", "dkms autoinstall -k %s", release);
 	else
 		finding_todo(f, "in pvperf's source: make install-modules");
 }
@@ -145,8 +145,7 @@ void kernel_module(const struct side *side, struct finding *f)
 			finding_ok(f, "%s %s is loaded", side->module, version);
 	} else if (module_file(side->module, path, sizeof(path))) {
 		finding_problem(f, "%s is installed, but not loaded", side->module);
-		finding_todo(f, "modprobe %s; if that fails, see dmesg",
-			     side->module);
+		finding_run(f, "; if that fails, see dmesg", "modprobe %s", side->module);
 	} else {
 		kernel_no_module(side, f);
 	}

@@ -55,4 +55,4 @@ check_json check-json-fits machine_host \
 	 (.sides[0].conditions | length) == 11'
 check_json check-json-todo machine_guest \
 	'.fits and .sides[0].side == "guest" and
-	 ([.sides[0].conditions[].todo] | all(. == null))'
+	 ([.sides[0].conditions[] | .todo, .run] | all(. == null))'

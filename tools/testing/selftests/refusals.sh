@@ -22,6 +22,12 @@ refused() {
 	tap $? "$name is refused: $reason; $way_out" "$(tail -n 2 /tmp/log) $(tail -n 1 /tmp/out)"
 }
 
+# mended COMMAND...: the way out that the last refusal told counts
+mended() {
+	"$@" > /tmp/out 2>&1 && ! grep -q '<not' /tmp/out
+	tap $? "$* counts instead" "$(tail -n 1 /tmp/out)"
+}
+
 # silent COMMAND...: the same refusal again, which is not logged
 silent() {
 	dmesg -c > /dev/null
@@ -39,10 +45,15 @@ size=$(($(instruction_counters) + 1))
 many=$(times $size rc0)
 refused ":p" 'comes some instructions late' 'leave :p out' perf stat -e cycles:p true
 silent perf stat -e cycles:pp true
+mended perf stat -e cycles true
 refused "perf record -b" 'the host gives none' 'use -g' \
 	perf record -o /dev/null -b -e cycles true
+mended perf record -o /dev/null -g -e cycles true
 refused "-c 100" 'period of 100: .* shortest is 1000' 'use -c 1000 or a frequency' \
 	perf record -o /dev/null -c 100 -e cycles true
+way=$(grep -o -m 1 -e '-c [0-9]*' /tmp/log)
+# shellcheck disable=SC2086 # the option and its value
+mended perf record -o /dev/null ${way:--c 100} -e cycles true
 refused "a group of $size" "group that needs $size counters.* has $(counters)" 'or weak' \
 	perf stat -e "{$many}" true
 perf stat -x, -o /tmp/a -e "{$many}:W" ./loop100m
@@ -59,6 +70,9 @@ tap $? "a plain perf record logs no refusal" "$(dmesg | grep refused)"
 host 'rmmod pvperf_host; insmod /lab/pvperf_host.ko raw=0'
 perf stat -o /dev/null -e cycles sleep 2
 refused "a raw event" 'allows no raw events' 'with raw=1' perf stat -e r5300c0 true
+host 'rmmod pvperf_host; insmod /lab/pvperf_host.ko raw=1'
+perf stat -o /dev/null -e cycles sleep 2
+mended perf stat -e r5300c0 true
 
 # load_guest: a function, as refused() wants one command
 load_guest() {
