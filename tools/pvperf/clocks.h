@@ -15,6 +15,7 @@ struct clock {
 	uint64_t vcpu, tid;
 	uint64_t at;		/* the host's TSC */
 	struct map map;
+	bool by_guest;		/* who wrote it may be the guest */
 };
 
 struct clocks {

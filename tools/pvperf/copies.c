@@ -17,8 +17,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 #include "command.h"
-#include "dat.h"
-#include "merge.h"
+#include "copies.h"
+#include "judge.h"
+#include "learn.h"
 #include "stamp.h"
 
 #define POINTS_MAX	(1 << 25)	/* of a file: an option is less than 4 GiB */
@@ -32,14 +33,7 @@
 #endif
 #define EXIT_NO_COPIES	64		/* of the process that reads */
 
-/* How far an event's time may be from the TSC in it; of one event at least. */
-#define APART_MAX	100000
-
-static struct dat host, guests[GUESTS_MAX];
-static int nr_guests;
-static struct clocks clocks;
-static bool full;		/* no room for a clock event */
-static double per_second;	/* ticks of the host's TSC; 0: not known */
+static struct copies all;
 
 /* ------------------------------------------------------------------- the files */
 
@@ -119,95 +113,6 @@ static void dat_unmake(const struct dat *dat)
 		unlink(dat->copy);
 }
 
-/* --------------------------------------------------------- the files as they came */
-
-static const char *clock_of(const struct dat *dat)
-{
-	return dat == &host ? "pvperf_clock" : "pvperf_guest_clock";
-}
-
-static void apart_see(struct dat *dat, uint64_t time, uint64_t tsc)
-{
-	uint64_t apart = time < tsc ? tsc - time : time - tsc;
-
-	if (apart < dat->apart)
-		dat->apart = apart;
-}
-
-/* How fast the host's TSC is: from its first clock event to each later one. */
-static void speed_see(uint64_t tsc, uint64_t boot)
-{
-	static uint64_t first_tsc, first_boot;
-
-	if (!first_tsc) {
-		first_tsc = tsc;
-		first_boot = boot;
-	} else if (tsc > first_tsc && boot > first_boot) {
-		per_second = (double)(tsc - first_tsc) / (boot - first_boot) * 1e9;
-	}
-}
-
-static void clock_take(struct tep_event *e, struct tep_record *record)
-{
-	struct clock c = { .at = record->ts };
-	uint64_t frac, tsc, boot;
-
-	if (!dat_number(e, record, "clock", &c.name) || !dat_number(e, record, "vcpu", &c.vcpu) ||
-	    !dat_number(e, record, "tid", &c.tid) || !dat_number(e, record, "offset", &c.map.offset) ||
-	    !dat_number(e, record, "ratio", &c.map.ratio) || !dat_number(e, record, "frac", &frac) ||
-	    !dat_number(e, record, "tsc", &tsc))
-		return;
-	c.map.frac = frac;
-	apart_see(&host, record->ts, tsc);
-	if (dat_number(e, record, "boot", &boot))
-		speed_see(tsc, boot);
-	full |= !clocks_add(&clocks, &c);
-}
-
-static void name_take(struct dat *guest, struct tep_event *e, struct tep_record *record)
-{
-	uint64_t name, tsc;
-
-	if (!dat_number(e, record, "clock", &name) || !dat_number(e, record, "tsc", &tsc))
-		return;
-	apart_see(guest, record->ts, tsc);
-	if (!guest->name)
-		guest->name = name;
-	guest->moved |= name && name != guest->name;
-}
-
-static int learn(struct tracecmd_input *buffer, struct tep_record *record, int cpu, void *unused)
-{
-	struct dat *dat = dat_of(buffer);
-	struct tep_event *e = dat_event(buffer, record);
-
-	if (record->ts < dat->first)
-		dat->first = record->ts;
-	if (record->ts > dat->last)
-		dat->last = record->ts;
-	if (!e || e->id != dat->clock)
-		return 0;
-	if (dat == &host)
-		clock_take(e, record);
-	else
-		name_take(dat, e, record);
-	return 0;
-}
-
-static int dat_learn(struct dat *dat)
-{
-	int status = dat_begin(dat, clock_of(dat));
-
-	if (status)
-		return status;
-	dat->first = dat->apart = UINT64_MAX;
-	dats_read(&dat, 1, learn);
-	dat_end(dat);
-	if (dat->apart != UINT64_MAX && dat->apart > APART_MAX)
-		return merge_failed(dat->path, "its times are not the TSC: record it by trace-cmd record -C x86-tsc, without -A");
-	return full ? merge_failed(dat->path, "too many clock events") : EXIT_FITS;
-}
-
 /* --------------------------------------------------------------------- stamping */
 
 static int clock_find(const struct merge *merge, const struct dat *guest)
@@ -216,7 +121,7 @@ static int clock_find(const struct merge *merge, const struct dat *guest)
 		return merge_failed(guest->path, merge_no_name);
 	if (guest->moved)
 		return merge_failed(guest->path, merge_moved);
-	return clocks_first(&clocks, guest->name) ? EXIT_FITS :
+	return clocks_first(&all.clocks, guest->name) ? EXIT_FITS :
 						   merge_no_clock(merge, guest->path, guest->name);
 }
 
@@ -232,9 +137,9 @@ static struct run run_of(const struct merge *merge, const struct dat *guest, uns
 	given.map = merge->given;
 	if (given.map.ratio)
 		return run;
-	run = clocks_run(&clocks, guest->name, cpu);
+	run = clocks_run(&all.clocks, guest->name, cpu);
 	if (!run.now) {
-		run.now = clocks_first(&clocks, guest->name);
+		run.now = clocks_first(&all.clocks, guest->name);
 		run.end = run.now + 1;
 	}
 	return run;
@@ -278,7 +183,7 @@ static int guest_stamp(const struct merge *merge, struct dat *guest)
 	if (!guest->id)
 		guest->id = guest->name;
 	stamp_id(&stamp, guest->id);
-	stamp_shifts(&stamp, host.id, guest->shifts, guest->cpus);
+	stamp_shifts(&stamp, all.host.id, guest->shifts, guest->cpus);
 	return stamped(&stamp, guest);
 }
 
@@ -304,143 +209,23 @@ static int host_stamp(const struct merge *merge)
 	int i;
 
 	if (!stamp_begin(&stamp))
-		return merge_failed(host.path, strerror(ENOMEM));
-	stamp_id(&stamp, host.id);
-	for (i = 0; i < nr_guests && !merge->given.ratio; i++)
-		threads_stamp(&stamp, &guests[i]);
-	return stamped(&stamp, &host);
+		return merge_failed(all.host.path, strerror(ENOMEM));
+	stamp_id(&stamp, all.host.id);
+	for (i = 0; i < all.nr_guests && !merge->given.ratio; i++)
+		threads_stamp(&stamp, &all.guests[i]);
+	return stamped(&stamp, &all.host);
 }
 
 static int all_stamp(const struct merge *merge)
 {
-	int status = dat_learn(&host), i;
+	int status = dat_learn(&all, &all.host), i;
 
-	if (!host.id)
-		host.id = 1;
-	clocks_sort(&clocks);
-	for (i = 0; !status && i < nr_guests; i++)
-		status = dat_learn(&guests[i]) ?: guest_stamp(merge, &guests[i]);
+	if (!all.host.id)
+		all.host.id = 1;
+	clocks_sort(&all.clocks);
+	for (i = 0; !status && i < all.nr_guests; i++)
+		status = dat_learn(&all, &all.guests[i]) ?: guest_stamp(merge, &all.guests[i]);
 	return status ?: host_stamp(merge);
-}
-
-/* ------------------------------------------------------------------ the proof */
-
-static bool asked;		/* --why */
-
-static void guest_judge(struct tracecmd_input *buffer, struct tep_record *record)
-{
-	struct dat *dat = dat_of(buffer);
-	unsigned int cpu = record->cpu;
-	uint64_t tid;
-
-	if (cpu >= dat->cpus)
-		return;
-	tid = dat->runs[cpu].now->tid;
-	if (tid && dat->runs[cpu].now->vcpu != cpu) {
-		dat->strange++;
-		return;
-	}
-	proof_judge(&dat->shares[cpu], tid, record->ts);
-	if (asked)
-		why_guest(buffer, record, tid);
-}
-
-static int judge(struct tracecmd_input *buffer, struct tep_record *record, int cpu, void *unused)
-{
-	struct tep_event *e = dat_event(buffer, record);
-	uint64_t tid;
-
-	if (dat_of(buffer) != &host) {
-		guest_judge(buffer, record);
-		return 0;
-	}
-	if (asked)
-		why_host(buffer, record);
-	if (e && e->id == host.entry && dat_number(e, record, "common_pid", &tid))
-		proof_entry(tid);
-	if (e && e->id == host.exit && dat_number(e, record, "common_pid", &tid))
-		proof_exit(tid, record->ts);
-	return 0;
-}
-
-static int lost(struct tracecmd_input *buffer, struct tep_event *e, struct tep_record *record,
-		int cpu, void *unused)
-{
-	proof_forget();
-	if (asked)
-		why_forget(record->ts);
-	return 0;
-}
-
-static int steps_tell(const struct dat *guest, unsigned int cpu)
-{
-	const struct shift *shift = &guest->shifts[cpu];
-
-	if (shift->steps)
-		fprintf(stderr, "pvperf: %s: CPU %u: steps of its clock: %u\n", guest->path, cpu, shift->steps);
-	if (!shift->back)
-		return EXIT_FITS;
-	fprintf(stderr, "pvperf: %s: CPU %u: its clock was set back: %u: events after that may have a wrong time\n",
-		guest->path, cpu, shift->back);
-	return EXIT_PROBLEM;
-}
-
-static int cpu_tell(const struct dat *guest, unsigned int cpu)
-{
-	int status = steps_tell(guest, cpu);
-
-	return proof_tell(guest->path, cpu, &guest->shares[cpu]) ? status : EXIT_PROBLEM;
-}
-
-/* Their times are those of another CPU's clock. */
-static int strange_tell(const struct dat *guest)
-{
-	if (!guest->strange)
-		return EXIT_FITS;
-	fprintf(stderr, "pvperf: %s: %" PRIu64 " events may have a wrong time: no clock event tells their CPU's clock\n",
-		guest->path, guest->strange);
-	return EXIT_PROBLEM;
-}
-
-static int asked_begin(const struct why *why)
-{
-	unsigned int cpu;
-	int i;
-
-	if (!per_second)
-		return merge_failed(host.path, "it does not tell how fast the TSC is: record pvperf:pvperf_clock for more than a second");
-	asked = why_begin(why, per_second);
-	for (i = 0; i < nr_guests; i++)
-		for (cpu = 0; cpu < guests[i].cpus; cpu++)
-			asked = asked && why_vcpu(guests[i].runs[cpu].now->tid);
-	return asked ? EXIT_FITS : merge_failed(host.path, strerror(ENOMEM));
-}
-
-static int proof(const struct why *why)
-{
-	struct dat *all[GUESTS_MAX + 1] = { &host };
-	int status = dat_begin(&host, clock_of(&host)), i;
-	unsigned int cpu;
-
-	for (i = 0; !status && i < nr_guests; i++) {
-		all[i + 1] = &guests[i];
-		status = dat_begin(&guests[i], clock_of(&guests[i]));
-	}
-	if (!status && why->task)
-		status = asked_begin(why);
-	if (status)
-		return status;
-	for (i = 0; i < host.nr_buffers; i++)
-		tracecmd_follow_missed_events(host.buffers[i], lost, NULL);
-	dats_read(all, nr_guests + 1, judge);
-	if (asked)
-		why_end();
-	for (i = 0; i < nr_guests; i++) {
-		for (cpu = 0; cpu < guests[i].cpus; cpu++)
-			status |= cpu_tell(&guests[i], cpu);
-		status |= strange_tell(&guests[i]);
-	}
-	return status;
 }
 
 /* ----------------------------------------------------------------- two processes */
@@ -462,7 +247,7 @@ static int read_all(const struct merge *merge)
 		return EXIT_NO_COPIES;
 	}
 	tracecmd_set_loglevel(TEP_LOG_NONE);
-	return all_stamp(merge) ? EXIT_NO_COPIES : proof(&merge->why);
+	return all_stamp(merge) ? EXIT_NO_COPIES : judge_all(&all, &merge->why);
 }
 
 static int read_apart(const struct merge *merge)
@@ -488,12 +273,12 @@ static void commands_print(void)
 {
 	int i;
 
-	printf("trace-cmd report -i %s", host.copy);
-	for (i = 0; i < nr_guests; i++)
-		printf(" -i %s", guests[i].copy);
-	printf("\nkernelshark %s", host.copy);
-	for (i = 0; i < nr_guests; i++)
-		printf(" -a %s", guests[i].copy);
+	printf("trace-cmd report -i %s", all.host.copy);
+	for (i = 0; i < all.nr_guests; i++)
+		printf(" -i %s", all.guests[i].copy);
+	printf("\nkernelshark %s", all.host.copy);
+	for (i = 0; i < all.nr_guests; i++)
+		printf(" -a %s", all.guests[i].copy);
 	printf("\n");
 }
 
@@ -504,17 +289,17 @@ int merge_dat(const struct merge *merge)
 	if (!status && mkdir(merge->dir, 0755) && errno != EEXIST)
 		return merge_failed(merge->dir, strerror(errno));
 	if (!status)
-		status = dat_open(&host, merge->host, merge->dir);
-	for (nr_guests = 0; !status && nr_guests < merge->nr_guests; nr_guests++)
-		status = dat_open(&guests[nr_guests], merge->guests[nr_guests], merge->dir);
+		status = dat_open(&all.host, merge->host, merge->dir);
+	for (all.nr_guests = 0; !status && all.nr_guests < merge->nr_guests; all.nr_guests++)
+		status = dat_open(&all.guests[all.nr_guests], merge->guests[all.nr_guests], merge->dir);
 	status = status ? EXIT_NO_COPIES : read_apart(merge);
 	if (status != EXIT_NO_COPIES) {
 		if (!merge->why.task)
 			commands_print();
 		return status;
 	}
-	dat_unmake(&host);
-	for (i = 0; i < nr_guests; i++)
-		dat_unmake(&guests[i]);
+	dat_unmake(&all.host);
+	for (i = 0; i < all.nr_guests; i++)
+		dat_unmake(&all.guests[i]);
 	return EXIT_PROBLEM;
 }

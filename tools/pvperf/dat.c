@@ -54,7 +54,7 @@ void dat_end(struct dat *dat)
 		tracecmd_close(dat->buffers[--dat->nr_buffers]);
 }
 
-void dats_read(struct dat **dats, int n, dat_fn each)
+void dats_read(struct dat **dats, int n, dat_fn each, void *arg)
 {
 	struct tracecmd_input *all[(GUESTS_MAX + 1) * BUFFERS_MAX];
 	int nr = 0, i;
@@ -63,7 +63,7 @@ void dats_read(struct dat **dats, int n, dat_fn each)
 		memcpy(all + nr, dats[i]->buffers, dats[i]->nr_buffers * sizeof(*all));
 		nr += dats[i]->nr_buffers;
 	}
-	tracecmd_iterate_events_multi(all, nr, each, NULL);
+	tracecmd_iterate_events_multi(all, nr, each, arg);
 }
 
 struct dat *dat_of(struct tracecmd_input *buffer)

@@ -37,8 +37,8 @@ int dat_begin(struct dat *dat, const char *clock);
 void dat_end(struct dat *dat);
 
 /* Calls @each for the events of @n files that have begun, in the order of time. */
-typedef int (*dat_fn)(struct tracecmd_input *buffer, struct tep_record *record, int cpu, void *unused);
-void dats_read(struct dat **dats, int n, dat_fn each);
+typedef int (*dat_fn)(struct tracecmd_input *buffer, struct tep_record *record, int cpu, void *arg);
+void dats_read(struct dat **dats, int n, dat_fn each, void *arg);
 
 /* A buffer's file. */
 struct dat *dat_of(struct tracecmd_input *buffer);

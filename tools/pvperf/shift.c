@@ -58,7 +58,7 @@ bool shift_make(struct shift *shift, struct run run, uint64_t first, uint64_t la
 			return points_add(shift, &run.now->map, first, last < first ? first : last);
 		until = map_to_guest(&next->map, next->at);
 		shift->steps++;
-		shift->back += until < map_to_guest(&run.now->map, next->at);
+		shift->back += next->by_guest && until < map_to_guest(&run.now->map, next->at);
 		if (until <= first)
 			continue;
 		if (!points_add(shift, &run.now->map, first, until - 1))

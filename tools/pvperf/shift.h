@@ -19,7 +19,7 @@ struct shift {
 	struct point *points;
 	size_t nr;
 	unsigned int steps;	/* changes of the clock */
-	unsigned int back;	/* of which set the guest's TSC back: no exact shift exists */
+	unsigned int back;	/* in which the guest set its TSC back: no exact shift exists */
 };
 
 /* For a guest's TSC from @first to @last. False if there is no room. */

@@ -58,6 +58,8 @@ dat_exact dat-half 1 $((amd / 2))/32/0 1
 dat_exact dat-double 1 $((intel * 2))/48/0 1
 dat_exact dat-scaled-steps 2 "$((intel * 11 / 10))/48/0,$((intel * 11 / 10))/48/70000000000,$((intel * 9 / 10))/48/5" 1
 
+dat_exact dat-loaded 1 "$amd/32/0,$amd/32/-300000000/load,$amd/32/0" 0
+
 dat_make 1 $amd/32/0
 clocks=$work/dat/vm1.dat
 dat_says dat-commands 0 "kernelshark $work/dat/m/host.dat -a $work/dat/m/vm1.dat" "${dat_files[@]}"

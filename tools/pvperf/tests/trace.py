@@ -2,13 +2,14 @@
 # SPDX-License-Identifier: GPL-2.0
 """Make trace.dat files of a host and its guests, of which each event's true time is known.
 
-  trace.py DIR VMS VCPUS SEED RATIO/FRAC/STEP[,RATIO/FRAC/STEP]...
+  trace.py DIR VMS VCPUS SEED RATIO/FRAC/STEP[/load][,RATIO/FRAC/STEP[/load]]...
 
 DIR/host.dat has kvm_entry, kvm_exit and pvperf_clock; DIR/vm1.dat and so on have
 pvperf_guest_clock, and `truth` with the host's TSC at that moment. A VM's clocks follow each
-other: its guest's TSC goes on at RATIO >> FRAC of the host's, STEP further on. With `why` for
-RATIO/FRAC/STEP there is one wake-up, of which is known what happened until its task ran. The format is
-that of trace-cmd.dat.v7(5), the pages are the kernel's (events/header_page).
+other: its guest's TSC goes on at RATIO >> FRAC of the host's, STEP further on. The guest does
+that; with `load` it is the VMM, which loads a state: what the guest did since is gone. With
+`why` for all there is one wake-up, of which is known what happened until its task ran. The
+format is that of trace-cmd.dat.v7(5), the pages are the kernel's (events/header_page).
 """
 
 import random
@@ -38,6 +39,7 @@ EVENTS = {      # name: (identifier, system, fields)
     'sched_wakeup': (907, 'sched', [('comm', COMM), ('pid', INT), ('target_cpu', INT)]),
 }
 MASK = (1 << 64) - 1
+SVM_MSR = 0x7c
 SHOWN = {U64: 'llu', INT: 'd', COMM: 's'}
 
 
@@ -125,12 +127,14 @@ def vcpu_run(clock, thread, vcpu, clocks, host, guest):
     """A vCPU from entry to entry, with each of its clocks for a while."""
     now, offset = random.randrange(1 << 41, 1 << 42), random.randrange(1 << 64)
     before = None
-    for ratio, frac, step in clocks:
+    for (ratio, frac, step, load), then in zip(clocks, [*clocks[1:], None]):
         if before:      # the guest's TSC goes on from where it is
             offset = (now * before[0] >> before[1]) + before[2] + step - (now * ratio >> frac) & MASK
         else:           # and is no great number at first
             offset = (1 << 40) + step - (now * ratio >> frac) & MASK
         before = ratio, frac, offset
+        if load:
+            guest[:] = [e for e in guest if e[0] <= (now * ratio >> frac) + offset & MASK]
         host.append((now, record('pvperf_clock', 7, clock, offset, ratio, now, now, vcpu, thread, frac)))
         for n in range(200):
             now += random.randrange(2000, 5_000_000)
@@ -141,7 +145,8 @@ def vcpu_run(clock, thread, vcpu, clocks, host, guest):
                 body = record('truth', 100 + vcpu, now) if n else record('pvperf_guest_clock', 9, clock, tsc)
                 guest.append((tsc, body))
             now += random.randrange(4, 1000)
-            host.append((now, record('kvm_exit', thread, 1)))
+            wrote = n == 199 and then and not then[3]
+            host.append((now, record('kvm_exit', thread, SVM_MSR if wrote else 1)))
 
 
 def wakeup():
@@ -164,7 +169,7 @@ def main():
     if sys.argv[5] == 'why':
         return wakeup()
     where, vms, vcpus, seed = sys.argv[1], *map(int, sys.argv[2:5])
-    clocks = [tuple(int(n) for n in c.split('/')) for c in sys.argv[5].split(',')]
+    clocks = [(*map(int, c.split('/')[:3]), c.endswith('/load')) for c in sys.argv[5].split(',')]
     random.seed(seed)
     host = []
     for vm in range(vms):

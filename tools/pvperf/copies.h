@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef PVPERF_COPIES_H
+#define PVPERF_COPIES_H
+
+/* The trace.dat files of a host and its guests, and what they tell of their clocks. */
+
+#include "dat.h"
+#include "merge.h"
+
+struct copies {
+	struct dat host, guests[GUESTS_MAX];
+	int nr_guests;
+	struct clocks clocks;
+	double per_second;	/* ticks of the host's TSC; 0: not known */
+};
+
+#endif /* PVPERF_COPIES_H */

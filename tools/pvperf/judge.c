@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+#include "command.h"
+#include "judge.h"
+#include "learn.h"
+
+static bool asked;		/* --why */
+
+static void guest_judge(struct tracecmd_input *buffer, struct tep_record *record)
+{
+	struct dat *dat = dat_of(buffer);
+	unsigned int cpu = record->cpu;
+	uint64_t tid;
+
+	if (cpu >= dat->cpus)
+		return;
+	tid = dat->runs[cpu].now->tid;
+	if (tid && dat->runs[cpu].now->vcpu != cpu) {
+		dat->strange++;
+		return;
+	}
+	proof_judge(&dat->shares[cpu], tid, record->ts);
+	if (asked)
+		why_guest(buffer, record, tid);
+}
+
+static int judge(struct tracecmd_input *buffer, struct tep_record *record, int cpu, void *copies)
+{
+	struct tep_event *e = dat_event(buffer, record);
+	const struct dat *host = &((struct copies *)copies)->host;
+	uint64_t tid;
+
+	if (dat_of(buffer) != host) {
+		guest_judge(buffer, record);
+		return 0;
+	}
+	if (asked)
+		why_host(buffer, record);
+	if (e && e->id == host->entry && dat_number(e, record, "common_pid", &tid))
+		proof_entry(tid);
+	if (e && e->id == host->exit && dat_number(e, record, "common_pid", &tid))
+		proof_exit(tid, record->ts);
+	return 0;
+}
+
+static int lost(struct tracecmd_input *buffer, struct tep_event *e, struct tep_record *record,
+		int cpu, void *unused)
+{
+	proof_forget();
+	if (asked)
+		why_forget(record->ts);
+	return 0;
+}
+
+static int steps_tell(const struct dat *guest, unsigned int cpu)
+{
+	const struct shift *shift = &guest->shifts[cpu];
+
+	if (shift->steps)
+		fprintf(stderr, "pvperf: %s: CPU %u: steps of its clock: %u\n", guest->path, cpu, shift->steps);
+	if (!shift->back)
+		return EXIT_FITS;
+	fprintf(stderr, "pvperf: %s: CPU %u: its clock was set back: %u: events after that may have a wrong time\n",
+		guest->path, cpu, shift->back);
+	return EXIT_PROBLEM;
+}
+
+static int cpu_tell(const struct dat *guest, unsigned int cpu)
+{
+	int status = steps_tell(guest, cpu);
+
+	return proof_tell(guest->path, cpu, &guest->shares[cpu]) ? status : EXIT_PROBLEM;
+}
+
+/* Their times are those of another CPU's clock. */
+static int strange_tell(const struct dat *guest)
+{
+	if (!guest->strange)
+		return EXIT_FITS;
+	fprintf(stderr, "pvperf: %s: %" PRIu64 " events may have a wrong time: no clock event tells their CPU's clock\n",
+		guest->path, guest->strange);
+	return EXIT_PROBLEM;
+}
+
+static int asked_begin(const struct copies *copies, const struct why *why)
+{
+	const struct dat *guest;
+	unsigned int cpu;
+
+	if (!copies->per_second)
+		return merge_failed(copies->host.path, "it does not tell how fast the TSC is: record pvperf:pvperf_clock for more than a second");
+	asked = why_begin(why, copies->per_second);
+	for (guest = copies->guests; guest < copies->guests + copies->nr_guests; guest++)
+		for (cpu = 0; cpu < guest->cpus; cpu++)
+			asked = asked && why_vcpu(guest->runs[cpu].now->tid);
+	return asked ? EXIT_FITS : merge_failed(copies->host.path, strerror(ENOMEM));
+}
+
+static int guest_tell(const struct dat *guest)
+{
+	int status = EXIT_FITS;
+	unsigned int cpu;
+
+	for (cpu = 0; cpu < guest->cpus; cpu++)
+		status |= cpu_tell(guest, cpu);
+	return status | strange_tell(guest);
+}
+
+/* Begins to read all of them; their number. */
+static int all_begin(struct copies *copies, struct dat **all, int *status)
+{
+	int i;
+
+	for (i = 0; !*status && i <= copies->nr_guests; i++) {
+		all[i] = i ? &copies->guests[i - 1] : &copies->host;
+		*status = dat_begin(all[i], clock_of(copies, all[i]));
+	}
+	return i;
+}
+
+int judge_all(struct copies *copies, const struct why *why)
+{
+	struct dat *all[GUESTS_MAX + 1];
+	int status = EXIT_FITS, n = all_begin(copies, all, &status), i;
+
+	if (!status && why->task)
+		status = asked_begin(copies, why);
+	if (status)
+		return status;
+	for (i = 0; i < copies->host.nr_buffers; i++)
+		tracecmd_follow_missed_events(copies->host.buffers[i], lost, NULL);
+	dats_read(all, n, judge, copies);
+	if (asked)
+		why_end();
+	for (i = 0; i < copies->nr_guests; i++)
+		status |= guest_tell(&copies->guests[i]);
+	return status;
+}
