@@ -181,7 +181,11 @@ static void open_close(struct tiny_vcpu *v, const struct guest_perf_attr *attr,
 	figure_of("close", name, ticks[1]);
 }
 
-/* The most that a call may do: as many operations of a kind as fit, on as many events. */
+/*
+ * The most that a call may do: as many operations of a kind as fit, on as many events. The
+ * least of some rounds: a call is as long as a tenth of a tick's distance, and an OPEN may
+ * have to make a slab.
+ */
 static void most(struct tiny_vcpu *v, const struct guest_perf_attr *attr,
 		 const char *kind)
 {
@@ -192,16 +196,26 @@ static void most(struct tiny_vcpu *v, const struct guest_perf_attr *attr,
 		{ "disable", KVM_PERF_OP_DISABLE }, { "enable", KVM_PERF_OP_ENABLE },
 		{ "close", KVM_PERF_OP_CLOSE }, { "open", KVM_PERF_OP_OPEN },
 	};
+	uint64_t ticks, least[4] = { UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX };
 	char key[64];
-	int i;
+	int round, i;
 
 	events_begin(v, 64, attr);
-	for (i = 0; i < 4; i++) {
-		batch_each(v, 64, ops[i].op);
-		snprintf(key, sizeof(key), "most.%s%s", kind, ops[i].name);
-		figure(key, batch_time(v, 64, 1));
+	for (round = 0; round < ROUNDS_MOST; round++) {
+		for (i = 0; i < 4; i++) {
+			batch_each(v, 64, ops[i].op);
+			ticks = batch_time(v, 64, 1);
+			if (ticks < least[i])
+				least[i] = ticks;
+		}
+		batch_each(v, 64, KVM_PERF_OP_ENABLE);	/* for the next round */
+		batch_time(v, 64, 1);
 	}
 	events_end(v);
+	for (i = 0; i < 4; i++) {
+		snprintf(key, sizeof(key), "most.%s%s", kind, ops[i].name);
+		figure(key, least[i]);
+	}
 }
 
 static bool hardware(struct tiny_vcpu *v)

@@ -7,6 +7,7 @@
 #define UNKNOWN		0x1234		/* a hypercall number that does not exist */
 #define ROUNDS		101		/* for operations of thousands of instructions */
 #define ROUNDS_BATCH	21
+#define ROUNDS_MOST	5	/* for whole calls */
 
 /* Addresses in the guest. Each vCPU has its page, its events, and what OPEN reads. */
 #define AT_HEAD(v)	(TINY_DATA + (v)->index * 3 * TINY_PAGE)
