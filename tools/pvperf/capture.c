@@ -50,12 +50,18 @@ static const char script[] =
 	"events=$PVPERF_ROOT/sys/kernel/tracing/events\n"
 	"[ -d $events ] || events=$PVPERF_ROOT/sys/kernel/debug/tracing/events\n"
 	"[ -d $events ] || fail 'its tracefs cannot be read: be root there'\n"
-	"[ -d $events/pvperf/$clock ] || fail \"there is no event pvperf:$clock: modprobe $module\"\n"
+	"debugfs=$PVPERF_ROOT/sys/kernel/debug/kvm has=\"-e pvperf:$clock\" ready=ready\n"
+	"if [ ! -d $events/pvperf/$clock ]; then\n"
+	"	[ $module = pvperf_guest ] || ls $debugfs/*/vcpu0/tsc-offset > /dev/null 2>&1 ||\n"
+	"		fail \"there is no event pvperf:$clock: modprobe $module\"\n"
+	"	has= ready=\"ready without $module\"\n"
+	"fi\n"
 	"f=$(mktemp) || fail 'there is no room for a file'\n"
 	"trap 'rm -f \"$f\" \"$f\".*' EXIT\n"
-	"trace-cmd record -C x86-tsc -o \"$f\" -e pvperf:$clock%s%s > \"$f.log\" 2>&1 < /dev/null &\n"
+	"trace-cmd record -C x86-tsc -o \"$f\" $has%s%s > \"$f.log\" 2>&1 < /dev/null &\n"
 	"n=0\n"
-	"until [ -e \"$f.cpu0\" ] && [ \"$(cat $events/pvperf/$clock/enable $events/../tracing_on)\" = '1\n1' ]; do\n"
+	"until [ -e \"$f.cpu0\" ] && [ \"$(cat $events/../tracing_on)\" = 1 ] &&\n"
+	"		{ [ -z \"$has\" ] || [ \"$(cat $events/pvperf/$clock/enable)\" = 1 ]; }; do\n"
 	"	kill -0 $! 2> /dev/null || fail \"trace-cmd record: $(tail -n 1 \"$f.log\")\"\n"
 	"	[ $((n += 1)) -lt 300 ] || fail 'trace-cmd record does not begin: is tracing_on 0?'\n"
 	"	sleep 0.1\n"
@@ -64,9 +70,22 @@ static const char script[] =
 	 * The event tells all clocks when it is enabled; trace-cmd does so while tracing is off.
 	 * So do it again, to have them in a recording of less than a second.
 	 */
-	"tell() { echo 0 > $events/pvperf/$clock/enable; echo 1 > $events/pvperf/$clock/enable; sleep 0.1; }\n"
+	"tell() {\n"
+	"	[ -z \"$has\" ] || { echo 0 > $events/pvperf/$clock/enable; echo 1 > $events/pvperf/$clock/enable; }\n"
+	"	[ $module = pvperf_guest ] || tell_debugfs 2> /dev/null\n"
+	"	sleep 0.1\n"
+	"}\n"
+	/* Of VMs without pvperf_guest. While a nested guest runs, the offset is that of its TSC. */
+	"tell_debugfs() {\n"
+	"	for v in $debugfs/*/vcpu*; do\n"
+	"		vm=${v%%/*} vm=${vm##*/}\n"
+	"		[ \"$(cat $v/guest_mode)\" = 1 ] || echo \"pvperf: vm=${vm%%%%-*} vcpu=${v##*/vcpu} tid=$(cat $v/pid)\" \\\n"
+	"			\"offset=$(cat $v/tsc-offset) ratio=$(cat $v/tsc-scaling-ratio || echo 1)\" \\\n"
+	"			\"frac=$(cat $v/tsc-scaling-ratio-frac-bits || echo 0)\" > $events/../trace_marker\n"
+	"	done\n"
+	"}\n"
 	"tell\n"
-	"echo ready 2> /dev/null\n"
+	"echo \"$ready\" 2> /dev/null\n"
 	"cat > /dev/null\n"
 	"tell\n"
 	"kill -TERM $!\n"
@@ -207,7 +226,7 @@ static int side_start(struct side *side)
 	side->to = in[1];
 	side->from = out[0];
 	if (is_host(side))
-		dprintf(side->to, script, "pvperf_clock", "pvperf_host", " -e kvm:kvm_entry -e kvm:kvm_exit", events);
+		dprintf(side->to, script, "pvperf_clock", "pvperf_host", " -e kvm:kvm_entry -e kvm:kvm_exit -e kvm:kvm_write_tsc_offset", events);
 	else
 		dprintf(side->to, script, "pvperf_guest_clock", "pvperf_guest", "", events);
 	return EXIT_FITS;
@@ -241,7 +260,12 @@ static int side_ready(struct side *side)
 			return side_failed(side, "its command ended; does it take commands from a pipe?");
 	} while (line[n] != '\n' && ++n < sizeof(line) - 1);
 	line[n] = '\0';
-	return strcmp(line, "ready") ? side_failed(side, line) : EXIT_FITS;
+	if (strncmp(line, "ready", strlen("ready")))
+		return side_failed(side, line);
+	if (line[strlen("ready")])
+		fprintf(stderr, "pvperf: %s: recording%s, by what KVM's debugfs tells\n", side->name,
+			line + strlen("ready"));
+	return EXIT_FITS;
 }
 
 /* Ends the recording there; its file follows. */

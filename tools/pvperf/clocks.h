@@ -11,7 +11,8 @@
 
 /* One event, pvperf_clock. */
 struct clock {
-	uint64_t name;		/* of the VM */
+	uint64_t name;		/* of the VM; its process, if only KVM's debugfs tells the clock */
+	uint64_t vm;		/* its process */
 	uint64_t vcpu, tid;
 	uint64_t at;		/* the host's TSC */
 	struct map map;
@@ -31,6 +32,9 @@ void clocks_sort(struct clocks *clocks);
 
 /* The first of the VM's clocks, of whichever vCPU, or NULL. */
 const struct clock *clocks_first(const struct clocks *clocks, uint64_t name);
+
+/* How many VMs have no name but their process, and one of them. */
+unsigned int clocks_nameless(const struct clocks *clocks, uint64_t *name);
 
 /* Of one vCPU, in the order of time. */
 struct run {

@@ -8,7 +8,7 @@ _pvperf()
 	check) words='--host --guest --json --help' ;;
 	list) words='--json --help' ;;
 	record) words='-o --guest --host -e' ;;
-	merge) words='-h -g -o -t --why --over --json' ;;
+	merge) words='-h -g --vm -o -t --why --over --json' ;;
 	help) [ "$COMP_CWORD" != 2 ] || words='check list record merge' ;;
 	esac
 	[ "$COMP_CWORD" != 1 ] || words='check list record merge help version'

@@ -115,10 +115,28 @@ static void dat_unmake(const struct dat *dat)
 
 /* --------------------------------------------------------------------- stamping */
 
-static int clock_find(const struct merge *merge, const struct dat *guest)
+/* A guest without our module: its VM is the one that has no name, or that is given. */
+static int name_find(const struct merge *merge, struct dat *guest)
 {
+	unsigned int n = 1;
+
+	guest->name = merge->vms[guest - all.guests];
 	if (!guest->name)
-		return merge_failed(guest->path, merge_no_name);
+		n = clocks_nameless(&all.clocks, &guest->name);
+	if (n > 1)
+		return merge_failed(guest->path, "no pvperf_guest_clock in it, and several VMs have none: say --vm PID after its -g");
+	if (n == 1)
+		fprintf(stderr, "pvperf: %s: no pvperf_guest_clock in it: its clock is what KVM's debugfs told of process %" PRIu64 "\n",
+			guest->path, guest->name);
+	return n ? EXIT_FITS : merge_failed(guest->path, merge_no_name);
+}
+
+static int clock_find(const struct merge *merge, struct dat *guest)
+{
+	int status = guest->name ? EXIT_FITS : name_find(merge, guest);
+
+	if (status)
+		return status;
 	if (guest->moved)
 		return merge_failed(guest->path, merge_moved);
 	return clocks_first(&all.clocks, guest->name) ? EXIT_FITS :

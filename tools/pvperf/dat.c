@@ -39,6 +39,8 @@ int dat_begin(struct dat *dat, const char *clock)
 	dat->clock = id_of(tep, "pvperf", clock);
 	dat->entry = id_of(tep, "kvm", "kvm_entry");
 	dat->exit = id_of(tep, "kvm", "kvm_exit");
+	dat->print = id_of(tep, "ftrace", "print");
+	dat->write_offset = id_of(tep, "kvm", "kvm_write_tsc_offset");
 	dat->id = tracecmd_get_traceid(top);
 	n = tep_get_cpus(tep);
 	if (n < 0 || n > CPUS_MAX)
@@ -105,6 +107,20 @@ void dat_text(struct tep_event *event, struct tep_record *record, const char *na
 
 	if (f && f->flags & TEP_FIELD_IS_ARRAY && !(f->flags & TEP_FIELD_IS_DYNAMIC))
 		n = strnlen((char *)record->data + f->offset, f->size);
+	if (n >= size)
+		n = size - 1;
+	memcpy(text, (char *)record->data + (n ? f->offset : 0), n);
+	text[n] = '\0';
+}
+
+void dat_rest(struct tep_event *event, struct tep_record *record, const char *name, char *text,
+	      size_t size)
+{
+	struct tep_format_field *f = event ? tep_find_any_field(event, name) : NULL;
+	size_t n = 0;
+
+	if (f && f->offset >= 0 && f->offset < record->size)
+		n = strnlen((char *)record->data + f->offset, record->size - f->offset);
 	if (n >= size)
 		n = size - 1;
 	memcpy(text, (char *)record->data + (n ? f->offset : 0), n);

@@ -19,7 +19,8 @@ struct dat {
 	int fd;			/* of the copy */
 	struct tracecmd_input *buffers[BUFFERS_MAX];
 	int nr_buffers;
-	int clock, entry, exit;	/* identifiers of events; -1: not in the file */
+	/* Identifiers of events; -1: not in the file. */
+	int clock, entry, exit, print, write_offset;
 	uint64_t id;		/* of the trace */
 	uint64_t name;		/* of a guest's VM, from its clock events */
 	bool moved;		/* the name changes later */
@@ -48,6 +49,10 @@ struct tep_event *dat_event(struct tracecmd_input *buffer, struct tep_record *re
 /* A number of an event. The file says where it lies, so it may lie outside: then false. */
 bool dat_number(struct tep_event *event, struct tep_record *record, const char *name,
 		uint64_t *value);
+
+/* The text at an event's end. */
+void dat_rest(struct tep_event *event, struct tep_record *record, const char *name, char *text,
+	      size_t size);
 
 /* A text of an event, of @size bytes at most with its end: "" if there is none. */
 void dat_text(struct tep_event *event, struct tep_record *record, const char *name, char *text,

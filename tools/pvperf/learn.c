@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+#include <inttypes.h>
 #include <stdlib.h>
 #include "command.h"
 #include "learn.h"
@@ -33,11 +34,26 @@ static void speed_see(struct copies *copies, uint64_t tsc, uint64_t boot)
 	}
 }
 
-/*
- * Whether the last exit of each thread was by an instruction that writes an MSR, as a guest
- * does to set its TSC; the VMM, which does so to load a state, has another exit before.
- */
-static uint8_t *writing;
+/* A thread that runs a vCPU. */
+struct thread {
+	/*
+	 * Its last exit was not by an instruction that accesses an MSR, as it is when a guest
+	 * sets its TSC; the VMM, which does so to load a state, has another exit before.
+	 */
+	bool no_msr;
+	struct clock debugfs;	/* by KVM's debugfs; .map.ratio 0: not known */
+};
+
+/* Of all threads; the kernel gives memory to those in use. */
+static struct thread *thread_of(uint64_t tid)
+{
+	static struct thread *threads, none;
+
+	if (!threads)
+		threads = calloc(TIDS, sizeof(*threads));
+	none = (struct thread){ };
+	return threads && tid < TIDS ? &threads[tid] : &none;
+}
 
 #define EXIT_VMX_WRMSR	32
 #define EXIT_SVM_MSR	0x7c
@@ -46,19 +62,45 @@ static void exit_see(struct tep_event *e, struct tep_record *record)
 {
 	uint64_t tid, reason, isa = 0;
 
-	if (!writing)
-		writing = calloc(TIDS, sizeof(*writing));
-	if (!writing || !dat_number(e, record, "common_pid", &tid) || tid >= TIDS)
+	if (!dat_number(e, record, "common_pid", &tid))
 		return;
 	dat_number(e, record, "isa", &isa);
-	writing[tid] = dat_number(e, record, "exit_reason", &reason) &&
-		       (uint16_t)reason == (isa == 1 ? EXIT_VMX_WRMSR : EXIT_SVM_MSR);
+	thread_of(tid)->no_msr = dat_number(e, record, "exit_reason", &reason) &&
+		(uint16_t)reason != (isa == 1 ? EXIT_VMX_WRMSR : EXIT_SVM_MSR);
 }
 
-/* If no exit is known, it may be. */
-static bool writes_msr(uint64_t tid)
+/* A line that pvperf record writes into the host's trace: a vCPU's files in KVM's debugfs. */
+static void print_take(struct copies *copies, struct tep_event *e, struct tep_record *record)
 {
-	return !writing || tid >= TIDS || writing[tid];
+	struct clock c = { .at = record->ts, .map.ratio = 1, .by_guest = true };
+	char text[200];
+	int n;
+
+	dat_rest(e, record, "buf", text, sizeof(text));
+	n = sscanf(text, "pvperf: vm=%" SCNu64 " vcpu=%" SCNu64 " tid=%" SCNu64 " offset=%" SCNd64
+		   " ratio=%" SCNu64 " frac=%u", &c.vm, &c.vcpu, &c.tid, (int64_t *)&c.map.offset,
+		   &c.map.ratio, &c.map.frac);
+	if (n < 4)
+		return;
+	c.name = c.vm;
+	thread_of(c.tid)->debugfs = c;
+	full |= !clocks_add(&copies->clocks, &c);
+}
+
+/* KVM's own event of a step, of a thread whose vCPU is known. */
+static void offset_take(struct copies *copies, struct tep_event *e, struct tep_record *record)
+{
+	struct thread *t;
+	uint64_t tid;
+
+	if (!dat_number(e, record, "common_pid", &tid))
+		return;
+	t = thread_of(tid);
+	if (!t->debugfs.map.ratio || !dat_number(e, record, "next_tsc_offset", &t->debugfs.map.offset))
+		return;
+	t->debugfs.at = record->ts;
+	t->debugfs.by_guest = !t->no_msr;
+	full |= !clocks_add(&copies->clocks, &t->debugfs);
 }
 
 static void clock_take(struct copies *copies, struct tep_event *e, struct tep_record *record)
@@ -72,7 +114,8 @@ static void clock_take(struct copies *copies, struct tep_event *e, struct tep_re
 	    !dat_number(e, record, "tsc", &tsc))
 		return;
 	c.map.frac = frac;
-	c.by_guest = writes_msr(c.tid);
+	dat_number(e, record, "vm", &c.vm);
+	c.by_guest = !thread_of(c.tid)->no_msr;
 	apart_see(&copies->host, record->ts, tsc);
 	if (dat_number(e, record, "boot", &boot))
 		speed_see(copies, tsc, boot);
@@ -97,6 +140,10 @@ static void host_learn(struct copies *copies, struct tep_event *e, struct tep_re
 		clock_take(copies, e, record);
 	else if (e->id == copies->host.exit)
 		exit_see(e, record);
+	else if (e->id == copies->host.print)
+		print_take(copies, e, record);
+	else if (e->id == copies->host.write_offset)
+		offset_take(copies, e, record);
 }
 
 static int learn(struct tracecmd_input *buffer, struct tep_record *record, int cpu, void *copies)

@@ -17,7 +17,7 @@
 
 const char merge_help[] =
 "pvperf merge DIR\n"
-"pvperf merge -h HOST -g GUEST [-g GUEST]... [-o DIR] [-t OFFSET[,RATIO,FRAC]]\n"
+"pvperf merge -h HOST -g GUEST [--vm PID] [-g GUEST]... [-o DIR] [-t OFFSET[,RATIO,FRAC]]\n"
 "pvperf merge ... --why TASK|PID [--over TIME] [--json]\n"
 "        put what pvperf record left in DIR, or what else was recorded on host and\n"
 "        guests, in one order of time, by the clock events in it, or with -t by that offset\n"
@@ -97,6 +97,9 @@ static int option_take(struct merge *merge, int c)
 		return why_take(&merge->why, c);
 	if (c == 'h') {
 		merge->host = optarg;
+	} else if (c == 'm') {
+		if (!merge->nr_guests || !(merge->vms[merge->nr_guests - 1] = strtoull(optarg, NULL, 10)))
+			return usage("--vm wants the process of the -g before it");
 	} else if (c == 'o') {
 		merge->dir = optarg;
 	} else if (c == 't') {
@@ -143,6 +146,7 @@ static int options_take(struct merge *merge, int argc, char **argv)
 		{ "why", required_argument, NULL, 'w' },
 		{ "over", required_argument, NULL, 'v' },
 		{ "json", no_argument, NULL, 'j' },
+		{ "vm", required_argument, NULL, 'm' },
 		{ }
 	};
 	int c, status = EXIT_FITS;

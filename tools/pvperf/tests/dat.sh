@@ -5,11 +5,11 @@
 
 amd=$((1 << 32)) intel=$((1 << 48))	# the ratio 1, in 32 and in 48 places
 
-# dat_make VMS CLOCKS: the host's file and VMs of two vCPUs
+# dat_make VMS CLOCKS [debugfs]: the host's file and VMs of two vCPUs
 dat_make() {
 	rm -rf "$work/dat"
 	mkdir "$work/dat"
-	python3 "$here/trace.py" "$work/dat" "$1" 2 "${seed_of_files:=1}" "$2"
+	python3 "$here/trace.py" "$work/dat" "$1" 2 "${seed_of_files:=1}" "${@:2}"
 	dat_files=(-h "$work/dat/host.dat" -g "$work/dat/vm1.dat")
 	[ "$1" = 1 ] || dat_files+=(-g "$work/dat/vm2.dat")
 }
@@ -25,11 +25,11 @@ dat_worst() {
 		END { if (n) printf "%d\n", worst; else print "no events" }'
 }
 
-# dat_exact NAME VMS CLOCKS WORST: the copies' times are right, all events inside
+# dat_exact NAME VMS CLOCKS WORST [debugfs]: the copies' times are right, all events inside
 dat_exact() {
 	local out got worst control
 	wanted "$1" || return 0
-	dat_make "$2" "$3"
+	dat_make "$2" "$3" "${@:5}"
 	out=$("$program" merge "${dat_files[@]}" -o "$work/dat/m" 2>&1)
 	got=$?
 	worst=$(dat_worst "$work"/dat/m/*.dat)
@@ -59,6 +59,13 @@ dat_exact dat-double 1 $((intel * 2))/48/0 1
 dat_exact dat-scaled-steps 2 "$((intel * 11 / 10))/48/0,$((intel * 11 / 10))/48/70000000000,$((intel * 9 / 10))/48/5" 1
 
 dat_exact dat-loaded 1 "$amd/32/0,$amd/32/-300000000/load,$amd/32/0" 0
+dat_exact dat-debugfs 1 "$amd/32/0,$amd/32/12345678" 0 debugfs
+dat_exact dat-debugfs-loaded 1 "$intel/48/0,$intel/48/-300000000/load" 0 debugfs
+dat_make 2 $amd/32/0 debugfs
+dat_says dat-debugfs-two 1 'say --vm PID' "${dat_files[@]}"
+dat_says dat-debugfs-vm 0 "what KVM's debugfs told of process $((0xde01))" -h "$work/dat/host.dat" \
+	-g "$work/dat/vm1.dat" --vm $((0xde00)) -g "$work/dat/vm2.dat" --vm $((0xde01))
+dat_says dat-debugfs-other-vm 1 'no pvperf_clock with' -h "$work/dat/host.dat" -g "$work/dat/vm1.dat" --vm 7
 
 dat_make 1 $amd/32/0
 clocks=$work/dat/vm1.dat

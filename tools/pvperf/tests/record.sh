@@ -43,7 +43,7 @@ record_left() {
 record_make
 recorded record-command 0 "pvperf merge $work/r/out" --guest web=nice --guest db=env -e sched -- touch "$work/r/ran"
 if wanted record; then
-	record_left '-C x86-tsc -o .* -e pvperf:pvperf_clock -e kvm:kvm_entry -e kvm:kvm_exit -e sched' host
+	record_left '-C x86-tsc -o .* -e pvperf:pvperf_clock -e kvm:kvm_entry -e kvm:kvm_exit -e kvm:kvm_write_tsc_offset -e sched' host
 	record_left '-e pvperf:pvperf_guest_clock -e sched' web
 	record_left '-e pvperf:pvperf_guest_clock -e sched' db
 	[ -e "$work/r/ran" ] && [ -z "$(ls "$work"/r/tmp.* 2> /dev/null)" ]
@@ -66,6 +66,20 @@ recorded record-two-of-a-name 2 'two sides have one name' --guest host=ssh
 recorded record-bad-event 2 'SYSTEM:EVENT' --guest web=env -e "x' y"
 recorded record-no-guest 2 'it wants -o DIR and --guest' -- true
 rm -r "$work"/r/root/sys/kernel/tracing/events/pvperf/pvperf_guest_clock
-recorded record-no-module 1 'web: there is no event pvperf:pvperf_guest_clock: modprobe pvperf_guest' --guest web=env
+recorded record-no-guest-module 0 "web: recording without pvperf_guest, by what KVM's debugfs tells" --guest web=env -- true
+rm -r "$work"/r/root/sys/kernel/tracing/events/pvperf/pvperf_clock
+recorded record-no-module 1 'host: there is no event pvperf:pvperf_clock: modprobe pvperf_host' --guest web=env -- true
+if wanted record-debugfs; then
+	vcpu=$work/r/root/sys/kernel/debug/kvm/12-34/vcpu1
+	mkdir -p "$vcpu" "${vcpu%1}0"
+	for f in pid:56 tsc-offset:-789 guest_mode:0; do echo "${f#*:}" | tee "$vcpu/${f%:*}" > "${vcpu%1}0/${f%:*}"; done
+	echo 1 > "${vcpu%1}0/guest_mode"
+fi
+recorded record-debugfs 0 'host: recording without pvperf_host' --guest web=env -- true
+if wanted record-debugfs; then
+	out=$(cat "$work/r/root/sys/kernel/tracing/trace_marker")
+	[ "$out" = 'pvperf: vm=12 vcpu=1 tid=56 offset=-789 ratio=1 frac=0' ]
+	verdict record-debugfs-told $? "$out"
+fi
 rm "$work/r/bin/trace-cmd"
 recorded record-no-directory 1 'No such file' --guest web=env -o "$work/none/none"

@@ -2,12 +2,13 @@
 # SPDX-License-Identifier: GPL-2.0
 """Make trace.dat files of a host and its guests, of which each event's true time is known.
 
-  trace.py DIR VMS VCPUS SEED RATIO/FRAC/STEP[/load][,RATIO/FRAC/STEP[/load]]...
+  trace.py DIR VMS VCPUS SEED RATIO/FRAC/STEP[/load][,RATIO/FRAC/STEP[/load]]... [debugfs]
 
 DIR/host.dat has kvm_entry, kvm_exit and pvperf_clock; DIR/vm1.dat and so on have
 pvperf_guest_clock, and `truth` with the host's TSC at that moment. A VM's clocks follow each
 other: its guest's TSC goes on at RATIO >> FRAC of the host's, STEP further on. The guest does
 that; with `load` it is the VMM, which loads a state: what the guest did since is gone. With
+`debugfs` the guests have no pvperf_guest, and the host's trace has what KVM's debugfs told. With
 `why` for all there is one wake-up, of which is known what happened until its task ran. The
 format is that of trace-cmd.dat.v7(5), the pages are the kernel's (events/header_page).
 """
@@ -25,6 +26,8 @@ HEADER_PAGE = b'\tfield: u64 timestamp;\toffset:0;\tsize:8;\tsigned:0;\n' \
     b'\tfield: local_t commit;\toffset:8;\tsize:8;\tsigned:1;\n' \
     b'\tfield: int overwrite;\toffset:8;\tsize:1;\tsigned:1;\n' \
     b'\tfield: char data;\toffset:16;\tsize:4080;\tsigned:1;\n'
+PRINT = ('name: print\nID: 5\nformat:\n' + PLACES + '\tfield:unsigned long ip;\toffset:8;\tsize:8;\tsigned:0;\n'
+         '\tfield:char buf[];\toffset:16;\tsize:0;\tsigned:1;\n\nprint fmt: "%ps: %s", (void *)REC->ip, REC->buf\n').encode()
 HEADER_EVENT = b'# compressed entry header\n'
 U64, INT, COMM = 'Q', 'i', '16s'
 EVENTS = {      # name: (identifier, system, fields)
@@ -34,6 +37,7 @@ EVENTS = {      # name: (identifier, system, fields)
                                      ('boot', U64), ('vcpu', U64), ('tid', INT), ('frac', INT)]),
     'pvperf_guest_clock': (904, 'pvperf', [('clock', U64), ('tsc', U64)]),
     'truth': (905, 'test', [('at', U64)]),
+    'kvm_write_tsc_offset': (908, 'kvm', [('next_tsc_offset', U64)]),
     'sched_switch': (906, 'sched', [('prev_comm', COMM), ('prev_pid', INT), ('prev_state', INT),
                                     ('next_comm', COMM), ('next_pid', INT)]),
     'sched_wakeup': (907, 'sched', [('comm', COMM), ('pid', INT), ('target_cpu', INT)]),
@@ -59,6 +63,11 @@ def record(name, pid, *values):
     number, _, fields = EVENTS[name]
     return struct.pack('<HBBi', number, 0, 0, pid) + \
         b''.join(struct.pack('<' + kind, value) for (_, kind), value in zip(fields, values))
+
+
+def printed(pid, text):
+    body = struct.pack('<HBBiQ', 5, 0, 0, pid, 0) + text.encode() + b'\n\0'
+    return body + bytes(-len(body) % 4)
 
 
 def pages(events):
@@ -99,7 +108,7 @@ def trace_dat(path, identifier, cpus):
     formats = struct.pack('<I', len(systems)) + b''.join(
         s.encode() + b'\0' + struct.pack('<I', len(f)) + b''.join(map(sized, f)) for s, f in systems.items())
     bodies = {16: b'header_page\0' + sized(HEADER_PAGE) + b'header_event\0' + sized(HEADER_EVENT),
-              17: struct.pack('<I', 0), 18: formats, 19: struct.pack('<I', 0), 20: struct.pack('<I', 0),
+              17: struct.pack('<I', 1) + sized(PRINT), 18: formats, 19: struct.pack('<I', 0), 20: struct.pack('<I', 0),
               21: struct.pack('<Q', 0)}
     head = b'\x17\x08\x44tracing7\0' + struct.pack('<BBI', 0, 8, PAGE) + b'none\0\0'
     data, options = head + bytes(8), b''
@@ -123,7 +132,7 @@ def trace_dat(path, identifier, cpus):
         f.write(data + section(0, options))
 
 
-def vcpu_run(clock, thread, vcpu, clocks, host, guest):
+def vcpu_run(clock, thread, vcpu, clocks, host, guest, debugfs):
     """A vCPU from entry to entry, with each of its clocks for a while."""
     now, offset = random.randrange(1 << 41, 1 << 42), random.randrange(1 << 64)
     before = None
@@ -135,14 +144,20 @@ def vcpu_run(clock, thread, vcpu, clocks, host, guest):
         before = ratio, frac, offset
         if load:
             guest[:] = [e for e in guest if e[0] <= (now * ratio >> frac) + offset & MASK]
-        host.append((now, record('pvperf_clock', 7, clock, offset, ratio, now, now, vcpu, thread, frac)))
+        if debugfs and guest:
+            host.append((now, record('kvm_write_tsc_offset', thread, offset)))
+        elif debugfs:
+            host.append((now, printed(7, f'pvperf: vm={clock & 0xffff} vcpu={vcpu} tid={thread} '
+                                      f'offset={offset - (offset >> 63 << 64)} ratio={ratio} frac={frac}')))
+        else:
+            host.append((now, record('pvperf_clock', 7, clock, offset, ratio, now, now, vcpu, thread, frac)))
         for n in range(200):
             now += random.randrange(2000, 5_000_000)
             host.append((now, record('kvm_entry', thread, vcpu)))
             for _ in range(random.randrange(1, 4)):
                 now += random.randrange(4, 40_000)
                 tsc = (now * ratio >> frac) + offset & MASK
-                body = record('truth', 100 + vcpu, now) if n else record('pvperf_guest_clock', 9, clock, tsc)
+                body = record('truth', 100 + vcpu, now) if n or debugfs else record('pvperf_guest_clock', 9, clock, tsc)
                 guest.append((tsc, body))
             now += random.randrange(4, 1000)
             wrote = n == 199 and then and not then[3]
@@ -175,7 +190,7 @@ def main():
     for vm in range(vms):
         guests = [[] for _ in range(vcpus)]
         for vcpu in range(vcpus):
-            vcpu_run(0xfacade00 + vm, 1000 + 10 * vm + vcpu, vcpu, clocks, host, guests[vcpu])
+            vcpu_run(0xfacade00 + vm, 1000 + 10 * vm + vcpu, vcpu, clocks, host, guests[vcpu], 'debugfs' in sys.argv)
         trace_dat(f'{where}/vm{vm + 1}.dat', 0x100 + vm if vm % 2 else 0, guests)
     host.sort()
     trace_dat(f'{where}/host.dat', 0x77, [host[::2], host[1::2]])
