@@ -96,4 +96,7 @@ module_exit(pvperf_guest_exit);
 
 MODULE_DESCRIPTION("Host perf events as the PMU of a KVM guest");
 MODULE_LICENSE("GPL");
+#ifdef PVPERF_AUTHOR
+MODULE_AUTHOR(PVPERF_AUTHOR);
+#endif
 MODULE_VERSION("0.1");

@@ -69,4 +69,7 @@ module_exit(pvperf_host_exit);
 
 MODULE_DESCRIPTION("Host perf events for KVM guests");
 MODULE_LICENSE("GPL");
+#ifdef PVPERF_AUTHOR
+MODULE_AUTHOR(PVPERF_AUTHOR);
+#endif
 MODULE_VERSION("0.1");
