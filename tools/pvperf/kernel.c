@@ -113,7 +113,7 @@ static bool kernel_is_debians(const char *release)
 
 static void kernel_no_module(const struct side *side, struct finding *f)
 {
-	char path[256];
+	char path[256], version[64];
 	const char *release = root_release();
 	bool headers, dkms;
 
@@ -121,14 +121,15 @@ static void kernel_no_module(const struct side *side, struct finding *f)
 	snprintf(path, sizeof(path), "/lib/modules/%s/build/Makefile", release);
 	headers = root_exists(path);
 	snprintf(path, sizeof(path), "/usr/src/%s-*/dkms.conf", side->package);
-	dkms = root_matches(path);
+	dkms = root_part(path, version, sizeof(version));
 	if (!headers && kernel_is_debians(release))
 		finding_run(f, dkms ? "" : "; then, in pvperf's source: make install-modules",
 			    "apt install linux-headers-%s", release);
 	else if (!headers)
 		finding_todo(f, "install the headers of this kernel from where it came; /lib/modules/%s/build has to lead to them", release);
 	else if (dkms)
-		finding_run(f, "; if that fails, see make.log below /var/lib/dkms", "dkms autoinstall -k %s", release);
+		finding_run(f, "; if that fails, see make.log below /var/lib/dkms", "dkms install %s/%s -k %s",
+			    side->package, version, release);
 	else
 		finding_todo(f, "in pvperf's source: make install-modules");
 }

@@ -45,6 +45,25 @@ bool root_matches(const char *pattern)
 	return any;
 }
 
+bool root_part(const char *pattern, char *part, size_t size)
+{
+	size_t after = strlen(strchr(pattern, '*') + 1), before;
+	const char *last;
+	char full[PATH_MAX];
+	glob_t found;
+	bool any;
+
+	root_path(pattern, full);
+	before = strchr(full, '*') - full;
+	any = !glob(full, 0, NULL, &found);
+	if (any) {
+		last = found.gl_pathv[found.gl_pathc - 1];
+		snprintf(part, size, "%.*s", (int)(strlen(last) - before - after), last + before);
+	}
+	globfree(&found);
+	return any;
+}
+
 FILE *root_open(const char *path)
 {
 	char full[PATH_MAX];

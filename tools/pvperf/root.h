@@ -16,6 +16,12 @@ const char *root_prefix(void);
 bool root_exists(const char *path);
 bool root_matches(const char *pattern);
 
+/*
+ * What @pattern's one "*" stands for in the last of the paths that match, in @part, which has
+ * room for @size. False if none does.
+ */
+bool root_part(const char *pattern, char *part, size_t size);
+
 /* Returns NULL and sets errno on failure. */
 FILE *root_open(const char *path);
 

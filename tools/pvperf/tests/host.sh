@@ -103,7 +103,7 @@ look host-module-no-headers-dkms machine_host \
 	module problem 1 'apt install linux-headers-6.1.0-56-amd64'
 look host-module-not-built machine_host \
 	'unload pvperf_host; put usr/src/pvperf-host-0.1/dkms.conf' \
-	module problem 1 'dkms autoinstall -k 6.12.1-amd64'
+	module problem 1 'dkms install pvperf-host/0.1 -k 6.12.1-amd64'
 look host-module-not-installed machine_host 'unload pvperf_host' \
 	module problem 1 "-> in pvperf's source: make install-modules"
 look host-access-unavailable machine_host \
