@@ -66,24 +66,13 @@ const struct clock *clocks_first(const struct clocks *clocks, uint64_t name)
 	return c < clocks->all + clocks->nr && c->name == name ? c : NULL;
 }
 
-static bool has_name(const struct clocks *clocks, uint64_t vm)
-{
-	const struct clock *c;
-
-	for (c = clocks->all; c < clocks->all + clocks->nr; c++)
-		if (c->vm == vm && c->name != vm)
-			return true;
-	return false;
-}
-
-unsigned int clocks_nameless(const struct clocks *clocks, uint64_t *name)
+unsigned int clocks_unclaimed(const struct clocks *clocks, bool (*claimed)(uint64_t vm), uint64_t *name)
 {
 	const struct clock *c, *end = clocks->all + clocks->nr;
 	unsigned int n = 0;
 
 	for (c = clocks->all; c < end; c++) {
-		if (c->name != c->vm || (c > clocks->all && c[-1].name == c->name) ||
-		    has_name(clocks, c->vm))
+		if (c->name != c->vm || (c > clocks->all && c[-1].name == c->name) || claimed(c->vm))
 			continue;
 		*name = c->name;
 		n++;

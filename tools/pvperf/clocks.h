@@ -33,8 +33,11 @@ void clocks_sort(struct clocks *clocks);
 /* The first of the VM's clocks, of whichever vCPU, or NULL. */
 const struct clock *clocks_first(const struct clocks *clocks, uint64_t name);
 
-/* How many VMs have no name but their process, and one of them. */
-unsigned int clocks_nameless(const struct clocks *clocks, uint64_t *name);
+/*
+ * Of the VMs whose clock KVM's debugfs tells: how many are not @claimed, and one of them, whose
+ * name is its process.
+ */
+unsigned int clocks_unclaimed(const struct clocks *clocks, bool (*claimed)(uint64_t vm), uint64_t *name);
 
 /* Of one vCPU, in the order of time. */
 struct run {

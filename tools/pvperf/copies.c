@@ -115,16 +115,29 @@ static void dat_unmake(const struct dat *dat)
 
 /* --------------------------------------------------------------------- stamping */
 
-/* A guest without our module: its VM is the one that has no name, or that is given. */
+static bool is_claimed(uint64_t vm)
+{
+	const struct clock *c;
+	int i;
+
+	for (i = 0; i < all.nr_guests; i++) {
+		c = all.guests[i].name ? clocks_first(&all.clocks, all.guests[i].name) : NULL;
+		if (c && c->vm == vm)
+			return true;
+	}
+	return false;
+}
+
+/* A guest without our module: its VM is the one that is no other guest's, or that is given. */
 static int name_find(const struct merge *merge, struct dat *guest)
 {
 	unsigned int n = 1;
 
 	guest->name = merge->vms[guest - all.guests];
 	if (!guest->name)
-		n = clocks_nameless(&all.clocks, &guest->name);
+		n = clocks_unclaimed(&all.clocks, is_claimed, &guest->name);
 	if (n > 1)
-		return merge_failed(guest->path, "no pvperf_guest_clock in it, and several VMs have none: say --vm PID after its -g");
+		return merge_failed(guest->path, "no pvperf_guest_clock in it, and several VMs may be its: say --vm PID after its -g");
 	if (n == 1)
 		fprintf(stderr, "pvperf: %s: no pvperf_guest_clock in it: its clock is what KVM's debugfs told of process %" PRIu64 "\n",
 			guest->path, guest->name);
@@ -242,7 +255,9 @@ static int all_stamp(const struct merge *merge)
 		all.host.id = 1;
 	clocks_sort(&all.clocks);
 	for (i = 0; !status && i < all.nr_guests; i++)
-		status = dat_learn(&all, &all.guests[i]) ?: guest_stamp(merge, &all.guests[i]);
+		status = dat_learn(&all, &all.guests[i]);
+	for (i = 0; !status && i < all.nr_guests; i++)
+		status = guest_stamp(merge, &all.guests[i]);
 	return status ?: host_stamp(merge);
 }
 

@@ -44,3 +44,18 @@ show() {
 	printf '%s\n' "$output" | sed 's/^/# /'
 	return "$1"
 }
+
+# found SIDE CONDITION FIELD: that of pvperf check
+found() {
+	$user /p/pvperf check "--$1" --json |
+		sed -n "/\"name\":\"$2\"/,/}/s/.*\"$3\":\"\(.*\)\",\{0,1\}$/\1/p"
+}
+user=	# the command runs as this one
+
+# mended SIDE CONDITION CASE: in this CASE the CONDITION is not met, and is once root has
+# run literally what pvperf check says to run
+mended() {
+	was=$(found "$1" "$2" state) run=$(found "$1" "$2" run)
+	[ -n "$run" ] && [ "$was" != ok ] && eval "$run" && [ "$(found "$1" "$2" state)" = ok ]
+	tap $? "$1: $3: pvperf check says how to mend it: $run" "$was, then $(found "$1" "$2" state)"
+}
