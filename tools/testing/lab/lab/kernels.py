@@ -22,5 +22,5 @@ def package(kernel):
                            stdout=subprocess.PIPE, text=True, check=True).stdout
     versions = [x.split()[2] for x in shown.splitlines() if x.startswith('ii ') and f'-{kernel}.' in x]
     if len(versions) != 1:
-        sys.exit(f'matrix: not one kernel {kernel} in {os.path.relpath(root, TOP)}: {versions}')
+        sys.exit(f'nightly: not one kernel {kernel} in {os.path.relpath(root, TOP)}: {versions}')
     return versions[0]

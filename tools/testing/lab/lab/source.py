@@ -1,28 +1,24 @@
 # SPDX-License-Identifier: GPL-2.0
 """This tree, as what was measured: its commit and its contents."""
 
-import hashlib
 import os
 import subprocess
 import time
 
 from .paths import TOP
 
+MODULES = ('Kbuild', 'include', 'host', 'guest', 'compat')
 # What a result depends on, besides the kernels.
-SOURCES = ('Kbuild', 'include', 'host', 'guest', 'compat', 'tools/testing/selftests', 'tools/testing/lab')
+SOURCES = (*MODULES, 'tools/testing/selftests', 'tools/testing/lab')
 
 
-def digest():
-    h = hashlib.sha1()
-    for source in SOURCES:
-        top = os.path.join(TOP, source)
-        found = [top] if os.path.isfile(top) else []
-        for folder, _, names in os.walk(top):
-            found += [os.path.join(folder, n) for n in names]
-        for path in sorted(found):
-            with open(path, 'rb') as f:
-                h.update(os.path.relpath(path, TOP).encode() + b'\0' + f.read() + b'\0')
-    return h.hexdigest()
+def module_files():
+    """The paths of all that the modules are built of."""
+    found = [os.path.join(TOP, 'Kbuild')]
+    for source in MODULES:
+        for folder, _, names in os.walk(os.path.join(TOP, source)):
+            found += [os.path.join(folder, n) for n in names if n.endswith(('.c', '.h'))]
+    return sorted(found)
 
 
 def git(*args):
