@@ -13,6 +13,7 @@
 #include <linux/ktime.h>
 #include <linux/kvm_host.h>
 #include <linux/sched/signal.h>
+#include "../compat/kvm.h"
 #include "call.h"
 #include "caps.h"
 #include "clock.h"
@@ -53,7 +54,7 @@ static bool call_still_available(const struct pvperf_vcpu *vcpu)
 
 bool pvperf_call_offered(const struct kvm_vcpu *kvcpu)
 {
-	return call_available(kvcpu->kvm) && !kvcpu->arch.guest_state_protected;
+	return call_available(kvcpu->kvm) && !pvperf_kvm_is_protected(kvcpu);
 }
 
 static void call_refuse_vm(const char *why)
@@ -370,11 +371,11 @@ long pvperf_call_do(struct kvm_vcpu *kvcpu, const struct pvperf_call *call)
 {
 	if (!call_available(kvcpu->kvm))
 		return -KVM_ENOSYS;
-	if (kvcpu->arch.guest_state_protected) {
+	if (pvperf_kvm_is_protected(kvcpu)) {
 		call_refuse_vm("its state is protected from the host (SEV-ES, TDX)");
 		return -KVM_EOPNOTSUPP;
 	}
-	if (kvcpu->arch.hflags & HF_GUEST_MASK)
+	if (pvperf_kvm_is_nested(kvcpu))
 		return -KVM_EPERM;
 	if (WARN_ON_ONCE(current->mm != kvcpu->kvm->mm))
 		return -KVM_EPERM;

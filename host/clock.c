@@ -8,6 +8,7 @@
 #include <linux/tracepoint.h>
 #include <linux/workqueue.h>
 #include <asm/processor.h>
+#include "../compat/kvm.h"
 #include "clock.h"
 #include "trace.h"
 #include "vm.h"
@@ -20,10 +21,7 @@ static bool running;	/* between init and exit; changes under kick_lock */
 static bool watching;	/* the steps; of the work, and of the exit after it */
 static DEFINE_RAW_SPINLOCK(kick_lock);
 
-/*
- * Binary places of the ratio that TSCs are multiplied with: kvm_caps.tsc_scaling_ratio_frac_bits.
- * On AMD it is 0 without scaling, and the ratio then 1.
- */
+/* Binary places of the ratio that TSCs are multiplied with, see pvperf_kvm_tsc_ratio(). */
 static u8 frac_of(u64 ratio)
 {
 	if (boot_cpu_data.x86_vendor == X86_VENDOR_INTEL)
@@ -33,7 +31,7 @@ static u8 frac_of(u64 ratio)
 
 static void clock_tell(const struct pvperf_vcpu *vcpu, u64 offset)
 {
-	u64 ratio = vcpu->kvcpu->arch.l1_tsc_scaling_ratio;
+	u64 ratio = pvperf_kvm_tsc_ratio(vcpu->kvcpu);
 
 	trace_pvperf_clock(vcpu->vm->clock, vcpu->vm->pid, vcpu->index, READ_ONCE(vcpu->tid),
 			   offset, ratio, frac_of(ratio));
@@ -41,7 +39,7 @@ static void clock_tell(const struct pvperf_vcpu *vcpu, u64 offset)
 
 static void clock_show(const struct pvperf_vcpu *vcpu)
 {
-	clock_tell(vcpu, vcpu->kvcpu->arch.l1_tsc_offset);
+	clock_tell(vcpu, pvperf_kvm_tsc_offset(vcpu->kvcpu));
 }
 
 struct step {

@@ -8,6 +8,7 @@
  */
 
 #include <linux/kvm_host.h>
+#include "../compat/kvm.h"
 #include "page.h"
 #include "state.h"
 
@@ -15,17 +16,14 @@
  * pvperf_dirty_slots_nmi() - a number that changes when userspace begins or ends a log
  * @vcpu: the vCPU, whose VM has not ended
  *
- * It changes with any other change of a memory slot, too. The sets of slots lie in
- * struct kvm, so an old pointer to one can still be read.
+ * It changes with any other change of a memory slot, too.
  *
  * Context: any.
  * Return: the number.
  */
 static inline u64 pvperf_dirty_slots_nmi(const struct pvperf_vcpu *vcpu)
 {
-	const struct kvm *kvm = vcpu->kvcpu->kvm;
-
-	return READ_ONCE(rcu_access_pointer(kvm->memslots[0])->generation);
+	return pvperf_kvm_generation(vcpu->kvcpu->kvm);
 }
 
 /* pvperf_dirty_vcpu() if there is a log, or may be. */

@@ -27,6 +27,7 @@
 #include <linux/slab.h>
 #include <linux/static_call.h>
 #include "../compat/ftrace.h"
+#include "../compat/kvm.h"
 #include "call.h"
 #include "caps.h"
 #include "door.h"
@@ -108,7 +109,7 @@ static struct kvm_vcpu *test_vcpu;
 
 static void door_call(struct kvm_vcpu *kvcpu, const struct pvperf_call *call)
 {
-	unsigned long *rax = &kvcpu->arch.regs[VCPU_REGS_RAX];
+	unsigned long *rax = &pvperf_kvm_regs(kvcpu)[VCPU_REGS_RAX];
 	long result;
 
 	if ((int)*rax != -KVM_ENOSYS)
@@ -120,7 +121,7 @@ static void door_call(struct kvm_vcpu *kvcpu, const struct pvperf_call *call)
 
 static notrace int door_hypercall(struct kvm_vcpu *kvcpu)
 {
-	const unsigned long *regs = kvcpu->arch.regs;
+	const unsigned long *regs = pvperf_kvm_regs(kvcpu);
 	struct pvperf_call call = {
 		.op = regs[VCPU_REGS_RBX],
 		.arg = { regs[VCPU_REGS_RCX], regs[VCPU_REGS_RDX],
@@ -212,7 +213,7 @@ static __always_inline bool is_our_hypercall(const struct pt_regs *regs)
 {
 	const struct kvm_vcpu *kvcpu = (struct kvm_vcpu *)regs->di;
 
-	return (u32)kvcpu->arch.regs[VCPU_REGS_RAX] == KVM_PERF_OP;
+	return (u32)pvperf_kvm_regs(kvcpu)[VCPU_REGS_RAX] == KVM_PERF_OP;
 }
 
 static __always_inline bool is_our_cpuid(const struct pt_regs *regs)
@@ -312,7 +313,7 @@ static bool test_cpuid_works(void)
 /* Only after CPUID's hook was seen to divert, and if this text is patched, too. */
 static bool test_hypercall_works(void)
 {
-	test_vcpu->arch.regs[VCPU_REGS_RAX] = KVM_PERF_OP;
+	pvperf_kvm_regs(test_vcpu)[VCPU_REGS_RAX] = KVM_PERF_OP;
 	return pvperf_hook_patched(hook_hypercall) &&
 	       static_call(pvperf_test_hypercall)(test_vcpu) == TEST_ANSWER;
 }

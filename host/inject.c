@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * NMIs for a guest. KVM's room. Newer kernels don't export kvm_inject_nmi(): it is
- * the first two lines of pvperf_inject_nmi(), on fields that all kernels have.
+ * NMIs for a guest. KVM's room.
  */
 #include <linux/irq_work.h>
 #include <linux/kvm_host.h>
+#include "../compat/kvm.h"
 #include "dirty.h"
 #include "inject.h"
 #include "state.h"
@@ -22,9 +22,8 @@ void pvperf_inject_nmi(struct pvperf_vcpu *vcpu, const struct pvperf_page *writt
 	struct kvm_vcpu *kvcpu = vcpu->kvcpu;
 	const bool logged = pvperf_dirty_overflow_nmi(vcpu, written);
 
-	atomic_inc(&kvcpu->arch.nmi_queued);
-	kvm_make_request(KVM_REQ_NMI, kvcpu);
-	if (logged || !READ_ONCE(kvcpu->arch.handling_intr_from_guest))
+	pvperf_kvm_nmi(kvcpu);
+	if (logged || !pvperf_kvm_has_left(kvcpu))
 		irq_work_queue(&vcpu->wake);
 }
 

@@ -14,6 +14,7 @@
 #include <linux/module.h>
 #include <linux/slab.h>
 #include <linux/uaccess.h>
+#include "../compat/kvm.h"
 #include "../compat/symbol.h"
 #include "hold.h"
 #include "page.h"
@@ -34,37 +35,21 @@ bool pvperf_page_look(const void *at)
 	return PageHWPoison(page) || folio_test_hwpoison(page_folio(page));
 }
 
-/*
- * 0: there is no memory, or @write is set and the guest may not write to it. Memory that
- * KVM itself has put into the VM (its TSS, an identity map, the APIC's page on Intel) is none
- * of the guest's.
- */
+/* 0: there is no memory, or @write is set and the guest may not write to it. */
 static unsigned long page_hva(struct kvm *kvm, u64 gpa, bool write)
 {
-	struct kvm_memory_slot *slot;
-	unsigned long hva = 0;
-	int idx;
+	int idx = srcu_read_lock(&kvm->srcu);
+	unsigned long hva = pvperf_kvm_hva(kvm, gpa >> PAGE_SHIFT, write);
 
-	idx = srcu_read_lock(&kvm->srcu);
-	slot = __gfn_to_memslot(kvm_memslots(kvm), gpa >> PAGE_SHIFT);
-	if (slot && slot->id < KVM_USER_MEM_SLOTS && !(slot->flags & KVM_MEMSLOT_INVALID) &&
-	    !(write && (slot->flags & KVM_MEM_READONLY)))
-		hva = __gfn_to_hva_memslot(slot, gpa >> PAGE_SHIFT);
 	srcu_read_unlock(&kvm->srcu, idx);
 	return hva ? hva + (gpa & ~PAGE_MASK) : 0;
 }
 
 bool pvperf_page_dirty(struct kvm *kvm, u64 gfn)
 {
-	struct kvm_memory_slot *slot;
-	bool logged;
-	int idx;
+	int idx = srcu_read_lock(&kvm->srcu);
+	bool logged = pvperf_kvm_log(kvm, gfn);
 
-	idx = srcu_read_lock(&kvm->srcu);
-	slot = __gfn_to_memslot(kvm_memslots(kvm), gfn);
-	logged = slot && slot->dirty_bitmap;
-	if (logged)
-		set_bit_le(gfn - slot->base_gfn, slot->dirty_bitmap);
 	srcu_read_unlock(&kvm->srcu, idx);
 	return logged;
 }

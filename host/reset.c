@@ -3,13 +3,13 @@
  * Resets of vCPUs. KVM's room: may know struct kvm_vcpu, not perf.
  */
 #include <linux/kvm_host.h>
+#include "../compat/kvm.h"
 #include "reset.h"
 #include "state.h"
 
-/* CR0.PE is never the guest's own bit, so KVM's copy of CR0 always has it. */
 bool pvperf_reset_real_mode_nmi(const struct kvm_vcpu *kvcpu)
 {
-	return !(kvcpu->arch.cr0 & X86_CR0_PE);
+	return pvperf_kvm_is_real_mode(kvcpu);
 }
 
 bool pvperf_reset_alive_nmi(const struct pvperf_vcpu *vcpu)

@@ -5,6 +5,7 @@
 #include <linux/err.h>
 #include <linux/kvm_host.h>
 #include <linux/slab.h>
+#include "../compat/kvm.h"
 #include "caps.h"
 #include "dirty.h"
 #include "event.h"
@@ -22,7 +23,7 @@ static struct pvperf_vcpu *vcpu_alloc(struct pvperf_vm *vm, struct kvm_vcpu *kvc
 		return NULL;
 	vcpu->vm = vm;
 	vcpu->kvcpu = kvcpu;
-	vcpu->index = kvcpu->vcpu_idx;
+	vcpu->index = pvperf_kvm_index(kvcpu);
 	vcpu->tid = current->pid;
 	vcpu->thread = pvperf_thread_get();
 	if (!vcpu->thread) {
@@ -38,7 +39,7 @@ static struct pvperf_vcpu *vcpu_alloc(struct pvperf_vm *vm, struct kvm_vcpu *kvc
 
 struct pvperf_vcpu *pvperf_vcpu_get(struct pvperf_vm *vm, struct kvm_vcpu *kvcpu)
 {
-	struct pvperf_vcpu *vcpu = xa_load(&vm->vcpus, kvcpu->vcpu_idx);
+	struct pvperf_vcpu *vcpu = xa_load(&vm->vcpus, pvperf_kvm_index(kvcpu));
 
 	if (likely(vcpu))
 		return vcpu;

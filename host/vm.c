@@ -9,6 +9,7 @@
 #include <linux/slab.h>
 #include <linux/wait.h>
 #include <linux/workqueue.h>
+#include "../compat/kvm.h"
 #include "caps.h"
 #include "names.h"
 #include "reset.h"
@@ -172,7 +173,7 @@ void pvperf_vm_reset_seen(const struct kvm_vcpu *kvcpu)
 
 	rcu_read_lock();
 	vm = pvperf_vm_find(kvcpu->kvm);
-	vcpu = vm ? xa_load(&vm->vcpus, kvcpu->vcpu_idx) : NULL;
+	vcpu = vm ? xa_load(&vm->vcpus, pvperf_kvm_index(kvcpu)) : NULL;
 	if (vcpu && vcpu->kvcpu == kvcpu) {
 		pvperf_reset_mark(vcpu);
 		/* Userspace can reset in a loop: not without OPEN or ATTACH in it. */
