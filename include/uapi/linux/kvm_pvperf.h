@@ -2,29 +2,28 @@
 #ifndef _UAPI_LINUX_KVM_PVPERF_H
 #define _UAPI_LINUX_KVM_PVPERF_H
 
-/*
- * kvm_pvperf: perf events of the host, owned by a KVM guest
- * =========================================================
+/**
+ * DOC: Purpose
  *
- * Purpose
- * -------
  * A guest without a PMU opens perf events at its host, under ids that the guest
  * chooses. The host counts what the guest's vCPU does, writes the result to
  * memory that the guest gave, and raises an NMI in that vCPU when an event
- * overflows. This header is the specification; Documentation/abi.rst quotes it.
+ * overflows. This header is the specification; Documentation/abi.rst explains it.
  *
  * The names and meanings of KVM_PERF_OP, its first five operations and the
  * first fields of each structure are those of the paravirtual perf series of
  * 2010. The CPUID bit and the hypercall number of that series belong to others
  * by now and are not used.
+ */
+
+/**
+ * DOC: Discovery
  *
- * Discovery
- * ---------
  * Only a guest that runs under KVM (CPUID 0x40000000 says so, at that leaf or
  * at a multiple of 0x100 above it) may look. CPUID leaf KVM_PERF_CPUID_BASE
  * has in EBX, ECX, EDX the 12 bytes KVM_PERF_SIGNATURE, and in EAX the highest
  * leaf of the block. Compare all 12 bytes: on Intel CPUs a leaf that nobody
- * answers is not zero. The leaves above say
+ * answers is not zero. The leaves above say::
  *
  *   BASE + 1   EAX  ABI version, KVM_PERF_ABI_VERSION
  *              EBX  features, KVM_PERF_FEATURE_*
@@ -37,7 +36,7 @@
  *              EDX  the shortest sampling period that the host accepts
  *
  * and with KVM_PERF_FEATURE_NARROW, which events are narrow: they fit only in the
- * first few general-purpose counters.
+ * first few general-purpose counters::
  *
  *   BASE + 3   EAX, EBX, ECX, EDX: bit n: events of the code n
  *   BASE + 4   the same for the codes from 128 on
@@ -51,7 +50,7 @@
  *   BASE + 7   the same for eight more
  *
  * and with KVM_PERF_FEATURE_CPU the model of the host's CPU. The codes of raw events are
- * those of that model. The VM's own CPUID may tell another one.
+ * those of that model. The VM's own CPUID may tell another one::
  *
  *   BASE + 8   EAX  family, model and stepping of the host's CPU, as in EAX of CPUID 1
  *              EBX, ECX, EDX: its maker, as in CPUID 0
@@ -66,26 +65,34 @@
  * another host side, which does not know this id). The guest then forgets what
  * it had open and starts again at discovery. A guest that has no event open learns of
  * another host side by guest_perf_event.page, when it opens the next one.
+ */
+
+/**
+ * DOC: Versioning
  *
- * Versioning
- * ----------
  * The upper 16 bits of the version increase when an old guest would be wrong
  * about a new host; a guest refuses a major version that it does not know. The
  * lower 16 bits count additions. A feature bit announces each addition, and new
  * fields lie behind the old ones, in structures that say their size. Reserved
  * fields and bits must be zero: the host checks, and refuses anything else.
+ */
+
+/**
+ * DOC: Calls
  *
- * Calls
- * -----
- * Made with KVM's own calling convention (VMCALL on Intel, VMMCALL on AMD and Hygon;
- * KVM_PERF_OP in RAX, the operation in RBX, its arguments in RCX, RDX and RSI, result in
- * RAX; all other registers stay as they are), from CPL 0, by the vCPU whose
- * events are meant. The host takes 32 bits of each argument; an address is
- * guest-physical, and given as its low and its high half. A negative result is a
- * -KVM_E* value; otherwise the result is 0 or what the operation says. A call
- * that fails has changed nothing. The host may sleep in a call, for as long as userspace
+ * Made with KVM's own calling convention, from CPL 0, by the vCPU whose events are meant::
+ *
+ *   instruction     VMCALL on Intel, VMMCALL on AMD and Hygon
+ *   RAX             KVM_PERF_OP; then the result, a negative one is a -KVM_E* value
+ *   RBX             the operation, KVM_PERF_OP_*
+ *   RCX, RDX, RSI   its arguments
+ *   all others      stay as they are
+ *
+ * The host takes the low 32 bits of each, in every mode; an address is guest-physical, and
+ * given as its low and its high half. The result is 0 unless the operation says otherwise. A
+ * call that fails has changed nothing. The host may sleep in a call, for as long as userspace
  * needs to provide memory that the call names. READ of one event names none, so it is the
- * call for an NMI handler.
+ * call for an NMI handler. The operations and their arguments::
  *
  *   PROBE                  the ABI version
  *   OPEN    lo, hi         opens the event that struct guest_perf_event_param
@@ -117,9 +124,11 @@
  * than the period: all of it); the shortest period does not bind it, but at least one more
  * event passes before the overflow. .arg has no meaning for an event that only counts, or is
  * enabled already.
+ */
+
+/**
+ * DOC: Lifetimes
  *
- * Lifetimes
- * ---------
  * An event belongs to the VM under its id, and to the vCPU that opened it: no
  * other vCPU can operate it. It lives until CLOSE, DETACH or RESET, INIT or
  * reset of the vCPU, the end of the VM, or the unloading of the host's module,
@@ -131,9 +140,11 @@
  * KVM_PERF_PAGE_LIVE in RESET. Memory given with OPEN or ATTACH stays pinned at the host until
  * then; the guest must not use it for anything else, nor balloon it away. Events survive a
  * crash of the guest's kernel: a new kernel begins with RESET, or its ids may be taken.
+ */
+
+/**
+ * DOC: Ordering
  *
- * Ordering
- * --------
  * The host writes an event's memory only while the event's vCPU is outside the
  * guest (in a call, or at the overflow's exit), except for the last update of an
  * event that its vCPU has not ended itself. So the vCPU that owns an event sees
@@ -149,17 +160,22 @@
  * finds nothing: KVM keeps one NMI waiting while a handler runs, and the handler may take
  * that one's overflow. So if .nmis has risen by more than 1, one later NMI that finds it
  * unchanged belongs to this vCPU's events, too.
+ */
+
+/**
+ * DOC: Errors
  *
- * Errors
- * ------
- * From any call:
+ * From any call::
+ *
  *   -KVM_ENOSYS       no host side, not available to this VM, or no such
  *                     operation
  *   -KVM_EPERM        not from CPL 0 (KVM's own answer), or from a nested guest
  *   -KVM_EOPNOTSUPP   impossible for this VM: its state is protected from the
  *                     host (SEV-ES)
+ *
  * OPEN, which looks at the param's address; the param; the attr; the policy (period,
- * type, config); the event's memory; the id; the number of events; the PMU:
+ * type, config); the event's memory; the id; the number of events; the PMU::
+ *
  *   -KVM_EINVAL       an address not aligned or a structure across a page's
  *                     end; reserved or unknown bits; a period below the limit
  *                     (there is none for software events), or with bit 63; a
@@ -173,21 +189,21 @@
  *   -KVM_EBUSY        the host's PMU can't take it now
  *   -KVM_EOPNOTSUPP   the host's PMU is lent out to VMs (mediated vPMU)
  *   -KVM_ENOMEM       the host is short of memory
- * CLOSE, ENABLE, DISABLE, READ:
+ *
+ * CLOSE, ENABLE, DISABLE, READ::
+ *
  *   -KVM_EINVAL       (in a batch) a reserved field is not zero
  *   -KVM_ENOENT       no event of this id
  *   -KVM_EPERM        the event is another vCPU's
  *   -KVM_EBUSY        (ENABLE) the host could not start the event at all
- *   An ENABLE that succeeds may still find no free counter: .state says
- *   KVM_PERF_STATE_STARVED then, and the times tell how much was missed.
- * ATTACH:
- *   -KVM_EINVAL, -KVM_EFAULT, -KVM_ENOSPC, -KVM_ENOMEM as with OPEN
- * DETACH, RESET:
- *   none of their own; with nothing to undo they return 0
- * BATCH:
- *   -KVM_E2BIG        n is 0 or above the limit; -KVM_EINVAL, -KVM_EFAULT as
- *                     with OPEN. In .result: that of the operation, or
- *                     -KVM_ENOSYS for one that may not stand in a batch
+ *
+ * An ENABLE that succeeds may still find no free counter: .state says
+ * KVM_PERF_STATE_STARVED then, and the times tell how much was missed.
+ *
+ * ATTACH: -KVM_EINVAL, -KVM_EFAULT, -KVM_ENOSPC, -KVM_ENOMEM as with OPEN. DETACH and RESET
+ * have none of their own; with nothing to undo they return 0. BATCH: -KVM_E2BIG if n is 0 or
+ * above the limit; -KVM_EINVAL, -KVM_EFAULT as with OPEN. In .result: that of the operation,
+ * or -KVM_ENOSYS for one that may not stand in a batch.
  */
 
 #include <linux/types.h>
@@ -317,17 +333,17 @@
  * @bp_len: 0
  */
 struct guest_perf_attr {
-	__u32 type;		/* KVM_PERF_TYPE_* */
-	__u32 size;		/* of this structure; 0: KVM_PERF_ATTR_SIZE_VER0 */
+	__u32 type;
+	__u32 size;
 	__u64 config;
-	__u64 sample_period;	/* 0: counts only, never overflows */
-	__u64 sample_type;	/* 0: the guest makes the samples */
-	__u64 read_format;	/* 0: the guest makes what is read */
-	__u64 flags;		/* KVM_PERF_FLAG_* */
-	__u32 bp_type;		/* 0 */
-	__u32 reserved;		/* 0 */
-	__u64 bp_addr;		/* 0 */
-	__u64 bp_len;		/* 0 */
+	__u64 sample_period;
+	__u64 sample_type;
+	__u64 read_format;
+	__u64 flags;
+	__u32 bp_type;
+	__u32 reserved;
+	__u64 bp_addr;
+	__u64 bp_len;
 };
 
 /* The state of an event at the host. */
@@ -363,32 +379,31 @@ struct guest_perf_attr {
  */
 struct guest_perf_event {
 	__u64 count;
-	__u32 overflows;	/* since the guest last took them */
-	__u32 state;		/* KVM_PERF_STATE_*; here the 16 bytes end */
+	__u32 overflows;
+	__u32 state;
 	__u64 time_enabled;
 	__u64 time_running;
-	__u64 period;		/* the guest's next sampling period; 0: as it is */
-	__u32 sequence;		/* odd while the host writes */
-	__u32 flags;		/* STRETCHED: the host uses a longer period */
+	__u64 period;
+	__u32 sequence;
+	__u32 flags;
 	__u64 count_at_overflow;
-	__u64 page;		/* the vCPU's, at OPEN; 0: none */
+	__u64 page;
 };
 
 /**
  * struct guest_perf_event_param - what OPEN takes
  * @attr_addr: of a struct guest_perf_attr, aligned to 8
- * @guest_event_addr: of a struct guest_perf_event
+ * @guest_event_addr: of a struct guest_perf_event, aligned to @event_size, or to 4 if that is
+ *	KVM_PERF_EVENT_SIZE_VER0
  * @id: 0 or above, not in use in this VM
- * @event_size: how much of the struct guest_perf_event there is
+ * @event_size: how much of the struct guest_perf_event there is: KVM_PERF_EVENT_SIZE, or
+ *	KVM_PERF_EVENT_SIZE_VER0 (0 is the same), of which the host writes count and overflows
+ *	only
  */
 struct guest_perf_event_param {
-	__u64 attr_addr;	/* of a guest_perf_attr, 8-byte aligned */
-	__u64 guest_event_addr;	/* of a guest_perf_event */
-	__s32 id;		/* 0 or above, not in use in this VM */
-	/*
-	 * 0: KVM_PERF_EVENT_SIZE_VER0, of which the host writes count and
-	 * overflows only, 4-byte aligned; or KVM_PERF_EVENT_SIZE, aligned to it.
-	 */
+	__u64 attr_addr;
+	__u64 guest_event_addr;
+	__s32 id;
 	__u32 event_size;
 };
 
@@ -396,7 +411,7 @@ struct guest_perf_event_param {
  * struct guest_perf_op - one operation of a batch, aligned to 8
  * @op: KVM_PERF_OP_*
  * @id: the event
- * @arg: see BATCH
+ * @arg: what the operation takes, as in Calls
  * @result: written by the host
  * @reserved: 0
  * @reserved2: 0
@@ -404,12 +419,12 @@ struct guest_perf_event_param {
  * A batch lies within one page.
  */
 struct guest_perf_op {
-	__u32 op;		/* KVM_PERF_OP_* */
+	__u32 op;
 	__s32 id;
 	__u64 arg;
-	__s32 result;		/* written by the host */
-	__u32 reserved;		/* 0 */
-	__u64 reserved2;	/* 0 */
+	__s32 result;
+	__u32 reserved;
+	__u64 reserved2;
 };
 
 #define KVM_PERF_PAGE_LIVE		1
@@ -429,74 +444,15 @@ struct guest_perf_op {
  * @batch: a place for a batch
  */
 struct guest_perf_page {
-	__u32 version;		/* the host's ABI version */
-	__u32 state;		/* KVM_PERF_PAGE_* */
-	__u64 epoch;		/* differs: there is another host side */
-	__u64 pending;		/* bit id % 64: that event overflowed */
-	__u32 nmis;		/* raised so far in this vCPU, wraps */
+	__u32 version;
+	__u32 state;
+	__u64 epoch;
+	__u64 pending;
+	__u32 nmis;
 	__u32 reserved;
-	__u64 clock;		/* the VM's name in traces */
+	__u64 clock;
 	__u64 reserved2[3];
-	struct guest_perf_op batch[KVM_PERF_BATCH_MAX];	/* a place for a batch */
+	struct guest_perf_op batch[KVM_PERF_BATCH_MAX];
 };
-
-/* ----------------------------------------------------- what must not move */
-
-#define KVM_PERF_ASSERT(name, cond) \
-	typedef char kvm_perf_assert_##name[(cond) ? 1 : -1]
-#define KVM_PERF_ASSERT_AT(type, field, at) \
-	KVM_PERF_ASSERT(type##_##field, \
-			__builtin_offsetof(struct type, field) == (at))
-
-KVM_PERF_ASSERT(guest_perf_attr, sizeof(struct guest_perf_attr) == 72);
-KVM_PERF_ASSERT_AT(guest_perf_attr, type, 0);
-KVM_PERF_ASSERT_AT(guest_perf_attr, size, 4);
-KVM_PERF_ASSERT_AT(guest_perf_attr, config, 8);
-KVM_PERF_ASSERT_AT(guest_perf_attr, sample_period, 16);
-KVM_PERF_ASSERT_AT(guest_perf_attr, sample_type, 24);
-KVM_PERF_ASSERT_AT(guest_perf_attr, read_format, 32);
-KVM_PERF_ASSERT_AT(guest_perf_attr, flags, 40);
-KVM_PERF_ASSERT_AT(guest_perf_attr, bp_type, 48);
-KVM_PERF_ASSERT_AT(guest_perf_attr, reserved, 52);
-KVM_PERF_ASSERT_AT(guest_perf_attr, bp_addr, 56);
-KVM_PERF_ASSERT_AT(guest_perf_attr, bp_len, 64);
-
-KVM_PERF_ASSERT(guest_perf_event, sizeof(struct guest_perf_event) == 64);
-KVM_PERF_ASSERT_AT(guest_perf_event, count, 0);
-KVM_PERF_ASSERT_AT(guest_perf_event, overflows, 8);
-KVM_PERF_ASSERT_AT(guest_perf_event, state, 12);
-KVM_PERF_ASSERT_AT(guest_perf_event, time_enabled, 16);
-KVM_PERF_ASSERT_AT(guest_perf_event, time_running, 24);
-KVM_PERF_ASSERT_AT(guest_perf_event, period, 32);
-KVM_PERF_ASSERT_AT(guest_perf_event, sequence, 40);
-KVM_PERF_ASSERT_AT(guest_perf_event, flags, 44);
-KVM_PERF_ASSERT_AT(guest_perf_event, count_at_overflow, 48);
-KVM_PERF_ASSERT_AT(guest_perf_event, page, 56);
-
-KVM_PERF_ASSERT(guest_perf_event_param,
-		sizeof(struct guest_perf_event_param) == 24);
-KVM_PERF_ASSERT_AT(guest_perf_event_param, attr_addr, 0);
-KVM_PERF_ASSERT_AT(guest_perf_event_param, guest_event_addr, 8);
-KVM_PERF_ASSERT_AT(guest_perf_event_param, id, 16);
-KVM_PERF_ASSERT_AT(guest_perf_event_param, event_size, 20);
-
-KVM_PERF_ASSERT(guest_perf_op, sizeof(struct guest_perf_op) == 32);
-KVM_PERF_ASSERT_AT(guest_perf_op, op, 0);
-KVM_PERF_ASSERT_AT(guest_perf_op, id, 4);
-KVM_PERF_ASSERT_AT(guest_perf_op, arg, 8);
-KVM_PERF_ASSERT_AT(guest_perf_op, result, 16);
-KVM_PERF_ASSERT_AT(guest_perf_op, reserved, 20);
-KVM_PERF_ASSERT_AT(guest_perf_op, reserved2, 24);
-
-KVM_PERF_ASSERT(guest_perf_page, sizeof(struct guest_perf_page) == 2112);
-KVM_PERF_ASSERT_AT(guest_perf_page, version, 0);
-KVM_PERF_ASSERT_AT(guest_perf_page, state, 4);
-KVM_PERF_ASSERT_AT(guest_perf_page, epoch, 8);
-KVM_PERF_ASSERT_AT(guest_perf_page, pending, 16);
-KVM_PERF_ASSERT_AT(guest_perf_page, nmis, 24);
-KVM_PERF_ASSERT_AT(guest_perf_page, reserved, 28);
-KVM_PERF_ASSERT_AT(guest_perf_page, clock, 32);
-KVM_PERF_ASSERT_AT(guest_perf_page, reserved2, 40);
-KVM_PERF_ASSERT_AT(guest_perf_page, batch, 64);
 
 #endif /* _UAPI_LINUX_KVM_PVPERF_H */
