@@ -10,6 +10,8 @@ TOP = pathlib.Path(__file__).resolve().parent.parent
 # The kernel's own kernel-doc and its extension for sphinx, from Debian's linux-source.
 KERNEL = pathlib.Path(os.environ['KERNEL_DOC'])
 sys.path.insert(0, str(KERNEL / 'Documentation/sphinx'))
+sys.path.insert(0, str(TOP / 'tools/testing/checks'))
+import floors   # noqa: E402
 
 project = 'pvperf'
 author = copyright = 'pvperf developers'
@@ -53,3 +55,22 @@ html_theme_options = {'dark_css_variables': {
     'color-highlight-on-target': '#333300',
 }}
 html_show_copyright = False
+
+
+def reference(room):
+    """A section for each header of a module that has kernel-doc, in the order of its floors."""
+    for name, what in (unit for floor in floors.read(TOP)[room] for unit in floor.items()):
+        header = f'{room}/{name}.h'
+        if (TOP / header).exists() and '\n/**\n' in (TOP / header).read_text():
+            title = f'``{name}.h``: {what}'
+            yield f'{title}\n{"-" * len(title)}\n\n.. kernel-doc:: {header}\n'
+
+
+def fill(app, name, source):
+    if name == 'reference':
+        for room in ('guest', 'host'):
+            source[0] = source[0].replace(f'.. headers {room}\n', '\n'.join(reference(room)))
+
+
+def setup(app):
+    app.connect('source-read', fill)
