@@ -58,8 +58,8 @@ help:
 	@echo '  make unit             run the unit tests (tools/testing/unit)'
 	@echo '  make selftests        run the selftests in the lab: all on 6.12, some on each other kernel and on Intel'
 	@echo '  make packaging        test pvperf, DKMS and the Debian packages in each suite (tools/testing/packaging)'
-	@echo '  make bench            measure in instructions what counting and a KVM vPMU cost; writes Documentation/performance.md'
-	@echo '  make accuracy         compare counts in a guest with the host and with a KVM vPMU; writes Documentation/accuracy.md'
+	@echo '  make bench            measure in instructions what counting and a KVM vPMU cost; writes Documentation/measured/costs.md'
+	@echo '  make accuracy         compare counts in a guest with the host and with a KVM vPMU; writes Documentation/measured/accuracy.md'
 	@echo
 	@echo 'Others:'
 	@echo '  make pictures         draw the manual'"'"'s pictures, from measured tables and two boots of the lab'

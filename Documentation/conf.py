@@ -17,6 +17,7 @@ project = 'pvperf'
 author = copyright = 'pvperf developers'
 release = version = subprocess.check_output([TOP / 'packaging/version'], text=True).strip()
 
+exclude_patterns = ['measured']    # other pages include them
 extensions = ['kerneldoc', 'myst_parser']
 kerneldoc_bin = str(KERNEL / 'scripts/kernel-doc')
 kerneldoc_srctree = str(TOP)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What the bench has written to Documentation/performance.md."""
+"""What the bench has written to Documentation/measured/costs.md."""
 
 import re
 import sys
@@ -11,7 +11,7 @@ class Bench:
     """What was measured on one kernel."""
 
     def __init__(self, top, heading='6.12 on 6.12'):
-        self.path = 'Documentation/performance.md'
+        self.path = 'Documentation/measured/costs.md'
         text = top.joinpath(self.path).read_text()
         parts = text.split(f'\n## {heading}\n')
         if len(parts) != 2:

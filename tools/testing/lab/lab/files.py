@@ -9,10 +9,3 @@ def write(path, text):
     with open(path + '.part', 'w') as f:
         f.write(text)
     os.rename(path + '.part', path)
-
-
-def between_write(path, begin, end, text):
-    """Replace what is between two lines of a document."""
-    with open(path) as f:
-        before, rest = f.read().split(begin)
-    write(path, before + begin + text + end + rest.split(end)[1])

@@ -36,6 +36,7 @@ def today():
     return time.strftime('%Y-%m-%d')
 
 
-def measured():
-    """The line above a table that a command has measured."""
-    return f'Measured on {today()}' + (f' at commit {commit()}' if commit() else '') + '.\n'
+def measured(text, comment='<!-- {} -->'):
+    """A file of what a command has measured: its licence, its date and tree, and @text."""
+    tree = f' at commit {commit()}' if commit() else ''
+    return comment.format('SPDX-License-Identifier: GPL-2.0') + f'\n\nMeasured on {today()}{tree}.\n\n{text}'
