@@ -2,7 +2,7 @@
 #ifndef BENCH_TIMED_H
 #define BENCH_TIMED_H
 
-#include "../selftests/tiny_guest.h"
+#include "../tiny/tiny_guest.h"
 
 #define UNKNOWN		0x1234		/* a hypercall number that does not exist */
 #define ROUNDS		101		/* for operations of thousands of instructions */

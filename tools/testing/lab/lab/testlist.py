@@ -6,7 +6,8 @@ import re
 
 from .message import die
 
-Test = collections.namedtuple('Test', 'name where mode smp timeout command flags')
+Test = collections.namedtuple('Test', 'name where mode flags smp timeout command')
+FLAGS = {'intel', 'both', 'each', 'long', 'silicon', 'v2'}
 
 
 def read(path):
@@ -16,11 +17,10 @@ def read(path):
             line = line.strip()
             if not line or line.startswith('#'):
                 continue
-            field = line.split(None, 5)
-            if (len(field) < 6 or field[1] not in ('guest', 'host', 'guest-bare')
-                    or not re.fullmatch(r'(icount|plain)(\+(v2|intel|both|each|long|silicon))*', field[2]) or not re.fullmatch(r'\d+,\d+', field[3])):
-                die(f'{path}:{n}: want NAME guest|host|guest-bare icount|plain[+v2][+intel][+both][+each][+long][+silicon] N,M TIMEOUT COMMAND', who='selftest')
-            mode, *flags = field[2].split('+')
-            mode += '+v2' if 'v2' in flags else ''
-            tests.append(Test(*field[:2], mode, field[3], int(field[4]), field[5], flags))
+            field = line.split(None, 6)
+            flags = [] if field[3:4] == ['-'] else field[3:4] and field[3].split(',')
+            if (len(field) < 7 or field[1] not in ('guest', 'host', 'guest-bare') or field[2] not in ('icount', 'plain')
+                    or set(flags) - FLAGS or not re.fullmatch(r'\d+,\d+', field[4])):
+                die(f'{path}:{n}: want NAME WHERE MODE FLAGS SMP TIMEOUT COMMAND, see the top of the file', who='selftest')
+            tests.append(Test(*field[:3], flags, field[4], int(field[5]), field[6]))
     return tests

@@ -3,7 +3,7 @@
 # Sourced in the lab's machines, whose /lib/modules and /etc are those that the packages
 # made (see ../boot). Does what a boot of Debian does with them.
 
-# shellcheck source=tools/testing/selftests/lib.sh
+# shellcheck source=tools/testing/selftests/common/lib.sh
 . /p/tap.sh
 rm -f /lab/pvperf_*.ko	# only the packages' modules may be loaded
 mkdir -p /run/udev
