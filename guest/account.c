@@ -21,8 +21,8 @@
 #include "time.h"
 
 static __always_inline void
-fold_here(struct perf_event *event, struct pvperf_event *p,
-	  const struct guest_perf_event *ev)
+account_fold(struct perf_event *event, struct pvperf_event *p,
+	     const struct guest_perf_event *ev)
 {
 	struct hw_perf_event *hw = &event->hw;
 	u64 before, now;
@@ -43,7 +43,7 @@ void pvperf_account_fold(struct perf_event *event, const struct guest_perf_event
 	struct pvperf_event *p = pvperf_event_of(event);
 
 	if (!p->slot || !READ_ONCE(p->slot->begins))
-		fold_here(event, p, ev);
+		account_fold(event, p, ev);
 }
 
 void pvperf_account_lose_samples(struct perf_event *event, u32 n)
@@ -93,11 +93,11 @@ void pvperf_account_restart(struct pvperf_cpu *cpu, struct pvperf_slot *slot)
 
 /* The slot has begun to count. @state tells whether the host has a counter for it. */
 static __always_inline void
-note_starved(struct pvperf_cpu *cpu, const struct pvperf_slot *slot,
-	     u32 state)
+account_note_starved(struct pvperf_cpu *cpu, const struct pvperf_slot *slot,
+		     u32 state)
 {
 	if (unlikely(state != KVM_PERF_STATE_COUNTING))
-		__set_bit(slot - cpu->slot, &cpu->batch.starved);
+		__set_bit(slot - cpu->slot, &cpu->starve.slots);
 }
 
 void pvperf_account_served(struct pvperf_cpu *cpu, struct pvperf_slot *slot)
@@ -113,14 +113,14 @@ void pvperf_account_served(struct pvperf_cpu *cpu, struct pvperf_slot *slot)
 		local64_set(&p->since, 0);
 	p->anew = false;
 	pvperf_time_book(p, ev, PVPERF_SERVED, cpu->batch.now);
-	note_starved(cpu, slot, READ_ONCE(ev->state));
+	account_note_starved(cpu, slot, READ_ONCE(ev->state));
 }
 
 /* Restarts @event's count at that of the host event. Returns the state of the latter. */
 static __always_inline u32
-begin_here(struct pvperf_cpu *cpu, struct perf_event *event,
-	   struct pvperf_slot *slot, enum pvperf_served served,
-	   u64 now)
+account_begin(struct pvperf_cpu *cpu, struct perf_event *event,
+	      struct pvperf_slot *slot, enum pvperf_served served,
+	      u64 now)
 {
 	const struct guest_perf_event *ev = pvperf_cpu_event(cpu, slot);
 	struct pvperf_event *p = pvperf_event_of(event);
@@ -141,11 +141,11 @@ void pvperf_account_begin(struct pvperf_cpu *cpu, struct perf_event *event,
 			  struct pvperf_slot *slot)
 {
 	lockdep_assert_irqs_disabled();
-	begin_here(cpu, event, slot, PVPERF_NOT_WANTED, local_clock());
+	account_begin(cpu, event, slot, PVPERF_NOT_WANTED, local_clock());
 }
 
-static __always_inline void update(struct pvperf_cpu *cpu, struct pvperf_slot *slot,
-				   enum pvperf_served next)
+static __always_inline void account_update(struct pvperf_cpu *cpu, struct pvperf_slot *slot,
+					   enum pvperf_served next)
 {
 	const struct guest_perf_event *ev = pvperf_cpu_event(cpu, slot);
 	struct perf_event *event = slot_owner(slot);
@@ -156,13 +156,13 @@ static __always_inline void update(struct pvperf_cpu *cpu, struct pvperf_slot *s
 	if (!event)
 		return;
 	if (slot->begins) {
-		state = begin_here(cpu, event, slot, next, cpu->batch.now);
-		note_starved(cpu, slot, state);
+		state = account_begin(cpu, event, slot, next, cpu->batch.now);
+		account_note_starved(cpu, slot, state);
 		WRITE_ONCE(slot->begins, false);
 		return;
 	}
 	p = pvperf_event_of(event);
-	fold_here(event, p, ev);
+	account_fold(event, p, ev);
 	p->count_fresh_at = cpu->batch.now;
 	p->times_fresh = true;
 	if (pvperf_time_book_whole(p, ev, next, cpu->batch.now))
@@ -190,7 +190,7 @@ void pvperf_account_synced(struct pvperf_cpu *cpu, unsigned long slots)
 	cpu->set.unbooked &= ~slots;
 	pvperf_for_each_slot(s, slots) {
 		slot = &cpu->slot[s];
-		update(cpu, slot, slot->event ? PVPERF_SERVED :
+		account_update(cpu, slot, slot->event ? PVPERF_SERVED :
 						PVPERF_NOT_WANTED);
 	}
 }
@@ -200,7 +200,7 @@ void pvperf_account_disabled(struct pvperf_cpu *cpu, struct pvperf_slot *slot)
 	lockdep_assert_irqs_disabled();
 	if (!slot->event)
 		__clear_bit(slot - cpu->slot, &cpu->set.unbooked);
-	update(cpu, slot, PVPERF_NOT_WANTED);
+	account_update(cpu, slot, PVPERF_NOT_WANTED);
 }
 
 void pvperf_account_unserved(struct pvperf_cpu *cpu, struct pvperf_slot *slot)
@@ -217,7 +217,7 @@ void pvperf_account_unserved(struct pvperf_cpu *cpu, struct pvperf_slot *slot)
 }
 
 /* The host's last update is complete if it says so. If not, it may be of any age. */
-static bool told_end(const struct guest_perf_event *ev)
+static bool account_is_final(const struct guest_perf_event *ev)
 {
 	struct pvperf_event_sync s;
 
@@ -234,7 +234,7 @@ void pvperf_account_lost(struct pvperf_cpu *cpu, struct pvperf_slot *slot)
 	lockdep_assert_irqs_disabled();
 	if (!event || !slot->open)
 		return;
-	told = told_end(ev);
+	told = account_is_final(ev);
 	if (told)
 		pvperf_account_fold(event, ev);
 	pvperf_account_lose_samples(event, pvperf_page_overflows_take(ev));
@@ -243,7 +243,7 @@ void pvperf_account_lost(struct pvperf_cpu *cpu, struct pvperf_slot *slot)
 				 local_clock());
 }
 
-static void book_leaving(struct pvperf_cpu *cpu, struct pvperf_slot *slot)
+static void account_leaving(struct pvperf_cpu *cpu, struct pvperf_slot *slot)
 {
 	struct pvperf_event *p = pvperf_event_of(slot->leaving);
 
@@ -252,7 +252,7 @@ static void book_leaving(struct pvperf_cpu *cpu, struct pvperf_slot *slot)
 				 local_clock());
 }
 
-static void settle_one(struct pvperf_cpu *cpu, struct pvperf_slot *slot)
+static void account_settle(struct pvperf_cpu *cpu, struct pvperf_slot *slot)
 {
 	struct guest_perf_event *ev = pvperf_cpu_event(cpu, slot);
 	struct perf_event *event = slot->leaving;
@@ -277,9 +277,9 @@ void pvperf_account_settle(struct pvperf_cpu *cpu)
 	lockdep_assert_irqs_disabled();
 	cpu->set.leaving = cpu->set.unbooked = 0;
 	pvperf_for_each_slot(s, unbooked)
-		book_leaving(cpu, &cpu->slot[s]);
+		account_leaving(cpu, &cpu->slot[s]);
 	pvperf_group_level(cpu, leaving);
 	pvperf_for_each_slot(s, leaving)
-		settle_one(cpu, &cpu->slot[s]);
+		account_settle(cpu, &cpu->slot[s]);
 	cpu->set.grouped &= ~leaving;
 }

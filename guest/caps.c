@@ -19,7 +19,7 @@
 
 struct pvperf_caps pvperf_caps;
 
-static bool has_signature(void)
+static bool caps_signature(void)
 {
 	u32 max, sig[3];
 
@@ -28,7 +28,7 @@ static bool has_signature(void)
 	       max >= KVM_PERF_CPUID_LIMITS;
 }
 
-static const char *read_features(struct pvperf_caps *caps)
+static const char *caps_read_features(struct pvperf_caps *caps)
 {
 	u32 version, number;
 
@@ -45,7 +45,7 @@ static const char *read_features(struct pvperf_caps *caps)
 	return NULL;
 }
 
-static const char *read_limits(struct pvperf_caps *caps)
+static const char *caps_read_limits(struct pvperf_caps *caps)
 {
 	cpuid(KVM_PERF_CPUID_LIMITS, &caps->events, &caps->batch,
 	      &caps->counters.general, &caps->min_period);
@@ -54,7 +54,7 @@ static const char *read_limits(struct pvperf_caps *caps)
 	return caps->events && caps->batch ? NULL : "the host allows no events; ask its operator to look at max_events of pvperf_host";
 }
 
-static void read_narrow(struct pvperf_caps *caps)
+static void caps_read_narrow(struct pvperf_caps *caps)
 {
 	struct pvperf_narrow *narrow = &caps->counters.narrow;
 	u32 *codes = narrow->codes, *except = narrow->exceptions;
@@ -74,7 +74,7 @@ static void read_narrow(struct pvperf_caps *caps)
 static atomic64_t models[8];
 
 /* Several CPUs may discover a host at the same time. */
-static u8 model_of(u64 kind)
+static u8 caps_model(u64 kind)
 {
 	unsigned int i;
 	u64 was;
@@ -90,7 +90,7 @@ static u8 model_of(u64 kind)
 /* The stepping does not matter: those of a model have the same events. */
 #define PVPERF_CAPS_STEPPING	0xfu
 
-static void read_cpu(struct pvperf_caps *caps)
+static void caps_read_cpu(struct pvperf_caps *caps)
 {
 	u32 signature, maker, rest;
 
@@ -99,7 +99,7 @@ static void read_cpu(struct pvperf_caps *caps)
 		return;
 	cpuid(KVM_PERF_CPUID_CPU, &signature, &maker, &rest, &rest);
 	caps->family = signature & ~PVPERF_CAPS_STEPPING;
-	caps->model = model_of((u64)maker << 32 | caps->family);
+	caps->model = caps_model((u64)maker << 32 | caps->family);
 }
 
 bool pvperf_caps_cpu_is_ours(void)
@@ -115,13 +115,13 @@ const char *pvperf_caps_discover(void)
 
 	if (!kvm_para_available())
 		return "this is no guest of KVM";
-	if (!has_signature())
+	if (!caps_signature())
 		return "no pvperf at the host, or it does not serve this VM; have it load pvperf_host, then load this module again";
-	why = read_features(&caps) ?: read_limits(&caps);
+	why = caps_read_features(&caps) ?: caps_read_limits(&caps);
 	if (why)
 		return why;
-	read_narrow(&caps);
-	read_cpu(&caps);
+	caps_read_narrow(&caps);
+	caps_read_cpu(&caps);
 	/* With Hyper-V's enlightenments KVM answers with a status of Hyper-V's, above 0. */
 	if (KVM_PERF_ABI_MAJOR(pvperf_call_probe()) != KVM_PERF_ABI_MAJOR(KVM_PERF_ABI_VERSION))
 		return "the host does not serve this VM; guests of guests, VMs with protected state, and guests that use Hyper-V's or Xen's hypercalls are not served";

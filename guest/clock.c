@@ -18,7 +18,7 @@ static bool wanted;	/* the event is enabled */
 static bool running;	/* between init and exit; changes under kick_lock */
 static DEFINE_SPINLOCK(kick_lock);
 
-static void tell_here(void *unused)
+static void clock_tell_here(void *unused)
 {
 	const struct pvperf_cpu *cpu = pvperf_cpu_this();
 	u64 clock = 0;
@@ -28,10 +28,10 @@ static void tell_here(void *unused)
 	trace_pvperf_guest_clock(clock);
 }
 
-static void round_work(struct work_struct *work);
-static DECLARE_DELAYED_WORK(next_round, round_work);
+static void clock_work(struct work_struct *work);
+static DECLARE_DELAYED_WORK(next_round, clock_work);
 
-static void round_work(struct work_struct *work)
+static void clock_work(struct work_struct *work)
 {
 	if (!READ_ONCE(wanted))
 		return;
@@ -40,12 +40,12 @@ static void round_work(struct work_struct *work)
 		schedule_delayed_work(&next_round, 1);
 		return;
 	}
-	on_each_cpu(tell_here, NULL, 1);
+	on_each_cpu(clock_tell_here, NULL, 1);
 	schedule_delayed_work(&next_round, HZ);
 }
 
 /* Also while the module is freed: then there is nothing to do. */
-static void kick(void)
+static void clock_kick(void)
 {
 	spin_lock(&kick_lock);
 	cancel_delayed_work(&next_round);
@@ -57,7 +57,7 @@ static void kick(void)
 int pvperf_clock_begin(void)
 {
 	WRITE_ONCE(wanted, true);
-	kick();
+	clock_kick();
 	return 0;
 }
 
@@ -66,7 +66,7 @@ void pvperf_clock_end(void)
 	WRITE_ONCE(wanted, false);
 }
 
-static void run(bool on)
+static void clock_run(bool on)
 {
 	spin_lock(&kick_lock);
 	running = on;
@@ -75,13 +75,13 @@ static void run(bool on)
 
 void pvperf_clock_init(void)
 {
-	run(true);
+	clock_run(true);
 	/* The event may be enabled before the module is. */
-	kick();
+	clock_kick();
 }
 
 void pvperf_clock_exit(void)
 {
-	run(false);
+	clock_run(false);
 	cancel_delayed_work_sync(&next_round);
 }

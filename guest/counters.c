@@ -33,7 +33,7 @@ static const struct kind kinds[] = {
 	{ KVM_PERF_COUNTERS_PAIR, NOT_GENERIC, 0x0003, AMD_SELECT, NEED_PAIR },
 };
 
-static int is_kind(const struct kind *kind, __u32 type, __u64 config)
+static int kind_is(const struct kind *kind, __u32 type, __u64 config)
 {
 	switch (type) {
 	case KVM_PERF_TYPE_HARDWARE:
@@ -45,13 +45,13 @@ static int is_kind(const struct kind *kind, __u32 type, __u64 config)
 	}
 }
 
-static int has_bit(const __u32 *bits, __u32 n)
+static int bits_have(const __u32 *bits, __u32 n)
 {
 	return bits[n / 32] >> n % 32 & 1;
 }
 
 /* Is that select with that unit mask unlike its code? */
-static int is_exception(const struct pvperf_narrow *narrow, __u32 event)
+static int narrow_excepts(const struct pvperf_narrow *narrow, __u32 event)
 {
 	unsigned int i;
 
@@ -64,17 +64,17 @@ static int is_exception(const struct pvperf_narrow *narrow, __u32 event)
 	return 0;
 }
 
-static int is_narrow(const struct pvperf_narrow *narrow, __u32 type, __u64 config)
+static int narrow_has(const struct pvperf_narrow *narrow, __u32 type, __u64 config)
 {
 	switch (type) {
 	case KVM_PERF_TYPE_HARDWARE:
-		return config < 32 && has_bit(&narrow->generic, config);
+		return config < 32 && bits_have(&narrow->generic, config);
 	case KVM_PERF_TYPE_HW_CACHE:	/* of 3 operations, with 2 results each */
 		config = ((config & 0xff) * 3 + (config >> 8 & 0xff)) * 2 + (config >> 16);
-		return config < 64 && has_bit(narrow->cache, config);
+		return config < 64 && bits_have(narrow->cache, config);
 	default:
-		return has_bit(narrow->codes, config & 0xff) !=
-		       is_exception(narrow, config & 0xffff);
+		return bits_have(narrow->codes, config & 0xff) !=
+		       narrow_excepts(narrow, config & 0xffff);
 	}
 }
 
@@ -85,14 +85,14 @@ __u64 pvperf_counters_need(const struct pvperf_counters *has, __u32 type, __u64 
 	if (type == KVM_PERF_TYPE_SOFTWARE)
 		return 0;
 	for (i = 0; i < sizeof(kinds) / sizeof(*kinds); i++)
-		if ((has->kinds & kinds[i].flag) && is_kind(&kinds[i], type, config))
+		if ((has->kinds & kinds[i].flag) && kind_is(&kinds[i], type, config))
 			return kinds[i].need;
-	return has->narrow.counters && is_narrow(&has->narrow, type, config) ?
+	return has->narrow.counters && narrow_has(&has->narrow, type, config) ?
 	       NEED_NARROW : NEED_GENERAL;
 }
 
 /* What the one fixed counter for it, if there is one, leaves of the events of a byte. */
-static __u32 rest(const struct pvperf_counters *has, __u32 n, __u32 flag)
+static __u32 counters_left(const struct pvperf_counters *has, __u32 n, __u32 flag)
 {
 	return n && (has->kinds & flag) ? n - 1 : n;
 }
@@ -101,10 +101,10 @@ int pvperf_counters_fit_kinds(const struct pvperf_counters *has, __u64 need)
 {
 	__u32 narrow = pvperf_counters_narrow(need);
 	__u32 general = (need & 0xff) + narrow +
-			rest(has, need >> 8 & 0xff, KVM_PERF_COUNTERS_INSTRUCTIONS) +
-			rest(has, need >> 16 & 0xff, KVM_PERF_COUNTERS_CYCLES);
+			counters_left(has, need >> 8 & 0xff, KVM_PERF_COUNTERS_INSTRUCTIONS) +
+			counters_left(has, need >> 16 & 0xff, KVM_PERF_COUNTERS_CYCLES);
 
 	/* No general counter takes ref-cycles. */
 	return general <= has->general && (!narrow || narrow <= has->narrow.counters) &&
-	       !rest(has, need >> 24 & 0xff, KVM_PERF_COUNTERS_REF_CYCLES);
+	       !counters_left(has, need >> 24 & 0xff, KVM_PERF_COUNTERS_REF_CYCLES);
 }

@@ -22,7 +22,7 @@ static bool asleep;		/* between suspend and resume */
 
 /* With IRQs off, on the CPU to attach, detach or flush. */
 
-static void begin_here(void *unused)
+static void cpu_begin_here(void *unused)
 {
 	struct pvperf_cpu *cpu = pvperf_cpu_this();
 
@@ -32,7 +32,7 @@ static void begin_here(void *unused)
 	pvperf_batch_flush(cpu);
 }
 
-static void end_here(void *unused)
+static void cpu_end_here(void *unused)
 {
 	struct pvperf_cpu *cpu = pvperf_cpu_this();
 
@@ -45,7 +45,7 @@ static void end_here(void *unused)
 }
 
 /* An NMI has marked slots dirty. */
-static void flush_here(struct irq_work *work)
+static void cpu_flush_here(struct irq_work *work)
 {
 	pvperf_batch_flush(container_of(work, struct pvperf_cpu, batch.work));
 }
@@ -59,7 +59,7 @@ static int cpu_online_here(unsigned int nr)
 	if (!cpu->area)
 		return -ENOMEM;
 	local_irq_disable();
-	begin_here(NULL);
+	cpu_begin_here(NULL);
 	local_irq_enable();
 	return 0;
 }
@@ -67,7 +67,7 @@ static int cpu_online_here(unsigned int nr)
 static int cpu_offline_here(unsigned int nr)
 {
 	local_irq_disable();
-	end_here(NULL);
+	cpu_end_here(NULL);
 	local_irq_enable();
 	return 0;
 }
@@ -76,7 +76,7 @@ void pvperf_cpu_suspend(void)
 {
 	cpus_read_lock();
 	asleep = true;
-	on_each_cpu(end_here, NULL, 1);
+	on_each_cpu(cpu_end_here, NULL, 1);
 	cpus_read_unlock();
 }
 
@@ -84,7 +84,7 @@ void pvperf_cpu_resume(void)
 {
 	cpus_read_lock();
 	asleep = false;
-	on_each_cpu(begin_here, NULL, 1);
+	on_each_cpu(cpu_begin_here, NULL, 1);
 	cpus_read_unlock();
 }
 
@@ -97,7 +97,7 @@ int pvperf_cpu_init(void)
 		return -ENOMEM;
 	for_each_possible_cpu(nr)
 		per_cpu_ptr(pvperf_cpus, nr)->batch.work =
-			IRQ_WORK_INIT_HARD(flush_here);
+			IRQ_WORK_INIT_HARD(cpu_flush_here);
 	return 0;
 }
 

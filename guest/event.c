@@ -19,15 +19,15 @@
 #include "state.h"
 
 /* Does the host count already, and will it go on? A flush may be about to stop it. */
-static bool goes_on(const struct pvperf_cpu *cpu,
-		    const struct pvperf_slot *slot)
+static bool event_goes_on(const struct pvperf_cpu *cpu,
+			  const struct pvperf_slot *slot)
 {
 	return slot->on && !slot->rearm && !slot->close && !cpu->batch.busy && !in_nmi();
 }
 
 static __always_inline void
-start_here(struct pvperf_cpu *cpu, struct perf_event *event,
-	   struct pvperf_event *p, int flags)
+event_start_here(struct pvperf_cpu *cpu, struct perf_event *event,
+		 struct pvperf_event *p, int flags)
 {
 	struct pvperf_slot *slot = p->slot;
 
@@ -38,7 +38,7 @@ start_here(struct pvperf_cpu *cpu, struct perf_event *event,
 	if (p->key.sampling && (flags & PERF_EF_RELOAD) &&
 	    pvperf_period_overdue(event, slot))
 		slot->rearm = true;
-	if (goes_on(cpu, slot))
+	if (event_goes_on(cpu, slot))
 		return;
 	set_bit(slot - cpu->slot, &cpu->set.dirty);
 	pvperf_batch_kick(cpu);
@@ -48,12 +48,12 @@ void pvperf_event_start(struct perf_event *event, int flags)
 {
 	lockdep_assert_irqs_disabled();
 	if (event->hw.state & PERF_HES_STOPPED)
-		start_here(pvperf_cpu_this(), event,
-			   pvperf_event_of(event), flags);
+		event_start_here(pvperf_cpu_this(), event,
+				 pvperf_event_of(event), flags);
 }
 
 /* Folds the page's count. Only with a frequency may this cost an exit, now and then. */
-static void refresh_count(struct pvperf_cpu *cpu, struct perf_event *event,
+static void event_refresh(struct pvperf_cpu *cpu, struct perf_event *event,
 			  struct pvperf_slot *slot)
 {
 	bool paced = pvperf_event_is_freq(event) && !in_nmi() && !cpu->batch.busy;
@@ -67,8 +67,8 @@ static void refresh_count(struct pvperf_cpu *cpu, struct perf_event *event,
 		pvperf_period_pace(event, ev);
 }
 
-static void stop_here(struct pvperf_cpu *cpu, struct perf_event *event,
-		      int flags)
+static void event_stop_here(struct pvperf_cpu *cpu, struct perf_event *event,
+			    int flags)
 {
 	struct hw_perf_event *hw = &event->hw;
 	struct pvperf_slot *slot = pvperf_event_of(event)->slot;
@@ -80,7 +80,7 @@ static void stop_here(struct pvperf_cpu *cpu, struct perf_event *event,
 	set_bit(slot - cpu->slot, &cpu->set.dirty);
 	if (!(flags & PERF_EF_UPDATE) || (hw->state & PERF_HES_UPTODATE))
 		return;
-	refresh_count(cpu, event, slot);
+	event_refresh(cpu, event, slot);
 	WRITE_ONCE(hw->state, hw->state | PERF_HES_UPTODATE);
 }
 
@@ -91,7 +91,7 @@ void pvperf_event_stop(struct perf_event *event, int flags)
 	lockdep_assert_irqs_disabled();
 	if (cpu->hiding_throttle)
 		return;
-	stop_here(cpu, event, flags);
+	event_stop_here(cpu, event, flags);
 	pvperf_batch_kick(cpu);
 }
 
@@ -99,7 +99,7 @@ void pvperf_event_stop(struct perf_event *event, int flags)
  * Are all of the host's counters taken? Then the event waits until core rotates. Where
  * core does not rotate, in a software context, the host has to.
  */
-static bool lacks_counter(struct pvperf_cpu *cpu, struct perf_event *event)
+static bool event_lacks_counter(struct pvperf_cpu *cpu, struct perf_event *event)
 {
 	const struct pvperf_counters *has = &pvperf_caps.counters;
 	u64 need = pvperf_event_of(event)->key.need;
@@ -109,8 +109,8 @@ static bool lacks_counter(struct pvperf_cpu *cpu, struct perf_event *event)
 }
 
 /* If the slot's host event still runs, READ it: this event starts from that count. */
-static void arrive(struct pvperf_cpu *cpu, struct perf_event *event,
-		   struct pvperf_event *p, int s)
+static void slot_arrive(struct pvperf_cpu *cpu, struct perf_event *event,
+			struct pvperf_event *p, int s)
 {
 	struct pvperf_slot *slot = &cpu->slot[s];
 
@@ -126,7 +126,7 @@ static void arrive(struct pvperf_cpu *cpu, struct perf_event *event,
 }
 
 /* The event returns to its slot in the same bracket: as if it had never left. */
-static void stay(struct pvperf_cpu *cpu, int s)
+static void slot_stay(struct pvperf_cpu *cpu, int s)
 {
 	struct pvperf_slot *slot = &cpu->slot[s];
 
@@ -137,7 +137,7 @@ static void stay(struct pvperf_cpu *cpu, int s)
 }
 
 /* Finds a slot, or -1. Nearly always it is the previous one, which still counts. */
-static int find_place(struct pvperf_cpu *cpu, struct perf_event *event,
+static int slot_place(struct pvperf_cpu *cpu, struct perf_event *event,
 		      const struct pvperf_event *p)
 {
 	int s = p->last;
@@ -152,15 +152,15 @@ static int find_place(struct pvperf_cpu *cpu, struct perf_event *event,
 	return s;
 }
 
-static void enter_slot(struct pvperf_cpu *cpu, struct perf_event *event,
+static void slot_enter(struct pvperf_cpu *cpu, struct perf_event *event,
 		       struct pvperf_event *p, int s)
 {
 	struct pvperf_slot *slot = &cpu->slot[s];
 
 	if (slot->leaving == event)
-		stay(cpu, s);
+		slot_stay(cpu, s);
 	else
-		arrive(cpu, event, p, s);
+		slot_arrive(cpu, event, p, s);
 	p->last = s;
 	p->slot = slot;
 	WRITE_ONCE(slot->event, event);
@@ -180,15 +180,15 @@ int pvperf_event_add(struct perf_event *event, int flags)
 	lockdep_assert_irqs_disabled();
 	event->hw.state = PERF_HES_STOPPED | PERF_HES_UPTODATE;
 	if (!p->nested_only) {
-		if (!cpu->link.online || lacks_counter(cpu, event))
+		if (!cpu->link.online || event_lacks_counter(cpu, event))
 			return -EAGAIN;
-		s = find_place(cpu, event, p);
+		s = slot_place(cpu, event, p);
 		if (s < 0)
 			return -EAGAIN;
-		enter_slot(cpu, event, p, s);
+		slot_enter(cpu, event, p, s);
 	}
 	if (flags & PERF_EF_START)
-		start_here(cpu, event, p, PERF_EF_RELOAD);
+		event_start_here(cpu, event, p, PERF_EF_RELOAD);
 	else if (s >= 0)
 		set_bit(s, &cpu->set.dirty);
 	return 0;
@@ -236,7 +236,7 @@ void pvperf_event_del(struct perf_event *event, int flags)
 		return;
 	/* The flush folds the count. Only a frequency needs it now, for the next period. */
 	if (pvperf_event_is_freq(event))
-		stop_here(cpu, event, PERF_EF_UPDATE);
+		event_stop_here(cpu, event, PERF_EF_UPDATE);
 	WRITE_ONCE(event->hw.state, PERF_HES_STOPPED | PERF_HES_UPTODATE);
 	WRITE_ONCE(slot->leaving, event);
 	WRITE_ONCE(slot->event, NULL);

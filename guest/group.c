@@ -27,24 +27,24 @@
 /* All of the time. */
 #define SHARE_ALL	BIT_ULL(32)
 
-static bool in_slot(const struct perf_event *event)
+static bool event_in_slot(const struct perf_event *event)
 {
 	return pvperf_event_is(event) && pvperf_event_of(event)->slot;
 }
 
-static struct perf_event *answering(struct perf_event *leader)
+static struct perf_event *group_answering(struct perf_event *leader)
 {
 	struct perf_event *event;
 
 	each_member(event, leader)
-		if (in_slot(event))
+		if (event_in_slot(event))
 			return event;
 	return NULL;
 }
 
-static bool answers(struct perf_event *event)
+static bool group_answers(struct perf_event *event)
 {
-	return answering(event->group_leader) == event;
+	return group_answering(event->group_leader) == event;
 }
 
 unsigned long pvperf_group_slots(struct pvperf_cpu *cpu, struct perf_event *event)
@@ -53,13 +53,13 @@ unsigned long pvperf_group_slots(struct pvperf_cpu *cpu, struct perf_event *even
 	unsigned long slots = 0;
 
 	each_member(event, leader)
-		if (in_slot(event))
+		if (event_in_slot(event))
 			__set_bit(pvperf_event_of(event)->slot - cpu->slot, &slots);
 	return slots;
 }
 
 /* Notes the counts of other PMUs' events that are not disabled. There is room for some. */
-static void note_others(struct pvperf_event *p, struct perf_event *leader)
+static void group_note_others(struct pvperf_event *p, struct perf_event *leader)
 {
 	struct perf_event *event;
 	int n = 0;
@@ -79,12 +79,12 @@ void pvperf_group_begin(struct pvperf_cpu *cpu, struct perf_event *event)
 
 	__set_bit(p->slot - cpu->slot, &cpu->set.grouped);
 	p->others = 0;
-	if (answers(event))
-		note_others(p, event->group_leader);
+	if (group_answers(event))
+		group_note_others(p, event->group_leader);
 }
 
 /* The part of the time since the last levelling in which the event counted. */
-static u64 share_of(const struct pvperf_event *p)
+static u64 group_share(const struct pvperf_event *p)
 {
 	u64 time = p->clock - p->level_clock, lost = p->lost - p->level_lost;
 
@@ -93,12 +93,12 @@ static u64 share_of(const struct pvperf_event *p)
 	return mul_u64_u64_div_u64(time - min(lost, time), SHARE_ALL, time);
 }
 
-static u64 part(u64 whole, u64 share)
+static u64 group_part(u64 whole, u64 share)
 {
 	return mul_u64_u64_div_u64(whole, share, SHARE_ALL);
 }
 
-static void note_level(struct pvperf_event *p)
+static void group_note_level(struct pvperf_event *p)
 {
 	p->level_clock = p->clock;
 	p->level_lost = p->lost;
@@ -107,21 +107,21 @@ static void note_level(struct pvperf_event *p)
 		local64_set(&p->since, 0);
 }
 
-static void level_one(struct perf_event *event, u64 share, bool counts)
+static void group_level_one(struct perf_event *event, u64 share, bool counts)
 {
 	struct pvperf_event *p = pvperf_event_of(event);
-	u64 own = share_of(p), grown = counts ? local64_read(&p->since) : 0;
+	u64 own = group_share(p), grown = counts ? local64_read(&p->since) : 0;
 
 	if (own > share) {
-		p->lost += part(p->clock - p->level_clock, own - share);
+		p->lost += group_part(p->clock - p->level_clock, own - share);
 		local64_sub(grown - mul_u64_u64_div_u64(grown, share, own), &event->count);
 	}
 	p->together |= share > 0;
-	note_level(p);
+	group_note_level(p);
 }
 
 /* Not if the event was reset meanwhile, or has come to the group. */
-static void level_other(const struct pvperf_event *p, struct perf_event *event, u64 share)
+static void group_level_other(const struct pvperf_event *p, struct perf_event *event, u64 share)
 {
 	s64 grown;
 	int i;
@@ -129,12 +129,12 @@ static void level_other(const struct pvperf_event *p, struct perf_event *event, 
 	for (i = 0; i < p->others; i++) {
 		grown = local64_read(&event->count) - p->other[i].count;
 		if (p->other[i].event == event && grown > 0)
-			local64_sub(grown - part(grown, share), &event->count);
+			local64_sub(grown - group_part(grown, share), &event->count);
 	}
 }
 
 /* An event that was throttled has not run either, but has lost nothing. */
-static bool never_ran(const struct pvperf_event *p)
+static bool group_never_ran(const struct pvperf_event *p)
 {
 	return !p->ran && p->lost != p->level_lost;
 }
@@ -143,7 +143,7 @@ static bool never_ran(const struct pvperf_event *p)
  * The share that all get. If one never had a counter, all get nothing. What a sampling event
  * has counted is in its samples, or will be, so then all counts stay: @counts is false.
  */
-static u64 lowest_share(struct perf_event *leader, bool *counts)
+static u64 group_lowest_share(struct perf_event *leader, bool *counts)
 {
 	const struct pvperf_event *p;
 	struct perf_event *event;
@@ -151,16 +151,16 @@ static u64 lowest_share(struct perf_event *leader, bool *counts)
 
 	*counts = true;
 	each_member(event, leader) {
-		if (!in_slot(event))
+		if (!event_in_slot(event))
 			continue;
 		p = pvperf_event_of(event);
-		share = min(share, never_ran(p) ? 0 : share_of(p));
+		share = min(share, group_never_ran(p) ? 0 : group_share(p));
 		*counts &= !p->key.sampling;
 	}
 	return share;
 }
 
-static void level(struct perf_event *first)
+static void group_level(struct perf_event *first)
 {
 	struct perf_event *leader = first->group_leader, *event;
 	struct pvperf_event *p = pvperf_event_of(first);
@@ -169,14 +169,14 @@ static void level(struct perf_event *first)
 
 	if (p->clock == p->level_clock)
 		return;
-	share = lowest_share(leader, &counts);
+	share = group_lowest_share(leader, &counts);
 	each_member(event, leader)
-		if (in_slot(event))
-			level_one(event, share, counts);
+		if (event_in_slot(event))
+			group_level_one(event, share, counts);
 		else if (share < SHARE_ALL && counts)
-			level_other(p, event, share);
+			group_level_other(p, event, share);
 	if (p->others)
-		note_others(p, leader);
+		group_note_others(p, leader);
 }
 
 void pvperf_group_level_slots(struct pvperf_cpu *cpu, unsigned long slots)
@@ -187,8 +187,8 @@ void pvperf_group_level_slots(struct pvperf_cpu *cpu, unsigned long slots)
 	lockdep_assert_irqs_disabled();
 	pvperf_for_each_slot(s, slots) {
 		event = cpu->slot[s].event ?: cpu->slot[s].leaving;
-		if (event && answers(event) && !(pvperf_group_slots(cpu, event) & ~slots))
-			level(event);
+		if (event && group_answers(event) && !(pvperf_group_slots(cpu, event) & ~slots))
+			group_level(event);
 	}
 }
 

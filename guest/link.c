@@ -24,7 +24,7 @@
 static atomic_t losses;	/* how often CPUs have lost their host */
 
 /* A new host begins to count its NMIs anew. */
-static void begin_nmis(struct pvperf_cpu *cpu)
+static void link_begin_nmis(struct pvperf_cpu *cpu)
 {
 	cpu->nmi.seen = pvperf_page_nmis(&cpu->area->page);
 	/* The previous host's last NMI may be on its way. */
@@ -32,7 +32,7 @@ static void begin_nmis(struct pvperf_cpu *cpu)
 	cpu->nmi.late = true;
 }
 
-static bool attach_page(struct pvperf_cpu *cpu)
+static bool link_attach(struct pvperf_cpu *cpu)
 {
 	struct guest_perf_page *page = &cpu->area->page;
 
@@ -41,14 +41,14 @@ static bool attach_page(struct pvperf_cpu *cpu)
 	if (pvperf_call_attach(__pa(page)))
 		return false;
 	if (cpu->link.epoch != READ_ONCE(page->epoch))
-		begin_nmis(cpu);
+		link_begin_nmis(cpu);
 	cpu->link.epoch = READ_ONCE(page->epoch);
 	cpu->link.attached = true;
 	return true;
 }
 
 /* The host has nothing of ours: takes note of that in all slots. */
-static void drop_host(struct pvperf_cpu *cpu)
+static void link_drop(struct pvperf_cpu *cpu)
 {
 	struct pvperf_slot *slot;
 
@@ -67,7 +67,7 @@ static void drop_host(struct pvperf_cpu *cpu)
 void pvperf_link_forget(struct pvperf_cpu *cpu)
 {
 	lockdep_assert_irqs_disabled();
-	drop_host(cpu);
+	link_drop(cpu);
 	atomic_inc(&losses);
 }
 
@@ -82,7 +82,7 @@ bool pvperf_link_serving(struct pvperf_cpu *cpu)
 	if (!cpu->link.online || time_before(jiffies, cpu->link.retry))
 		return false;
 	cpu->link.retry = jiffies + PVPERF_LINK_RETRY;
-	if (pvperf_caps_discover() || !attach_page(cpu))
+	if (pvperf_caps_discover() || !link_attach(cpu))
 		return false;
 	pvperf_slot_mark_dirty(cpu);
 	return true;
@@ -101,7 +101,7 @@ void pvperf_link_end(struct pvperf_cpu *cpu)
 	cpu->link.online = false;
 	if (!cpu->link.attached)
 		return;
-	drop_host(cpu);
+	link_drop(cpu);
 	pvperf_call_detach();
 }
 

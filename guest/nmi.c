@@ -23,7 +23,7 @@
  * announcement already, the NMI finds none when it comes. It may come after some more
  * instructions, so core's own test for such an NMI, an unchanged address, misses it.
  */
-static int take_late_nmi(struct pvperf_cpu *cpu)
+static int nmi_take_late(struct pvperf_cpu *cpu)
 {
 	if (!cpu->nmi.late || time_after(jiffies, cpu->nmi.late_until))
 		return NMI_DONE;
@@ -31,8 +31,8 @@ static int take_late_nmi(struct pvperf_cpu *cpu)
 	return NMI_HANDLED;
 }
 
-static void take_pending(struct pvperf_cpu *cpu, unsigned long pending, u64 start,
-			 struct pt_regs *regs)
+static void nmi_take_pending(struct pvperf_cpu *cpu, unsigned long pending, u64 start,
+			     struct pt_regs *regs)
 {
 	int s;
 
@@ -47,7 +47,7 @@ static void take_pending(struct pvperf_cpu *cpu, unsigned long pending, u64 star
  * After a migration with no event open, a new host serves us without our page until the
  * first OPEN tells that. A host older than ABI 1.4 does not tell.
  */
-static unsigned long unannounced(const struct pvperf_cpu *cpu)
+static unsigned long nmi_unannounced(const struct pvperf_cpu *cpu)
 {
 	unsigned long on = cpu->set.on, pending = 0;
 	int s;
@@ -58,19 +58,19 @@ static unsigned long unannounced(const struct pvperf_cpu *cpu)
 	return pending;
 }
 
-static int take_unannounced(struct pvperf_cpu *cpu, u64 start, struct pt_regs *regs)
+static int nmi_take_unannounced(struct pvperf_cpu *cpu, u64 start, struct pt_regs *regs)
 {
-	unsigned long pending = unannounced(cpu);
+	unsigned long pending = nmi_unannounced(cpu);
 
 	if (!pending)
-		return take_late_nmi(cpu);
-	take_pending(cpu, pending, start, regs);
+		return nmi_take_late(cpu);
+	nmi_take_pending(cpu, pending, start, regs);
 	pvperf_link_doubt_nmi(cpu);
 	irq_work_queue(&cpu->batch.work);
 	return NMI_HANDLED;
 }
 
-static int take_nmi(unsigned int type, struct pt_regs *regs)
+static int nmi_take(unsigned int type, struct pt_regs *regs)
 {
 	struct pvperf_cpu *cpu = pvperf_cpu_this();
 	u64 start = local_clock();
@@ -80,17 +80,17 @@ static int take_nmi(unsigned int type, struct pt_regs *regs)
 		return NMI_DONE;
 	nmis = pvperf_page_nmis(&cpu->area->page) - cpu->nmi.seen;
 	if (!nmis)
-		return take_unannounced(cpu, start, regs);
+		return nmi_take_unannounced(cpu, start, regs);
 	cpu->nmi.seen += nmis;
 	cpu->nmi.late |= nmis > 1;
 	cpu->nmi.late_until = jiffies + PVPERF_NMI_LATE;
-	take_pending(cpu, pvperf_page_pending_take(&cpu->area->page), start, regs);
+	nmi_take_pending(cpu, pvperf_page_pending_take(&cpu->area->page), start, regs);
 	return NMI_HANDLED;
 }
 
 int pvperf_nmi_init(void)
 {
-	return register_nmi_handler(NMI_LOCAL, take_nmi, 0, "pvperf");
+	return register_nmi_handler(NMI_LOCAL, nmi_take, 0, "pvperf");
 }
 
 /* Waits for running handlers. */

@@ -15,8 +15,8 @@
 #include "notify.h"
 
 /* For kexec, too. */
-static int on_reboot(struct notifier_block *nb, unsigned long action,
-		     void *data)
+static int notify_reboot(struct notifier_block *nb, unsigned long action,
+			 void *data)
 {
 	pvperf_cpu_suspend();
 	pvperf_call_reset();
@@ -24,11 +24,11 @@ static int on_reboot(struct notifier_block *nb, unsigned long action,
 }
 
 static struct notifier_block reboot_nb = {
-	.notifier_call = on_reboot,
+	.notifier_call = notify_reboot,
 };
 
-static int on_pm(struct notifier_block *nb, unsigned long action,
-		 void *data)
+static int notify_pm(struct notifier_block *nb, unsigned long action,
+		     void *data)
 {
 	switch (action) {
 	case PM_SUSPEND_PREPARE:
@@ -46,23 +46,23 @@ static int on_pm(struct notifier_block *nb, unsigned long action,
 }
 
 static struct notifier_block pm_nb = {
-	.notifier_call = on_pm,
+	.notifier_call = notify_pm,
 };
 
 /* In any context. The other CPUs may be stopped, or not. */
-static int on_panic(struct notifier_block *nb, unsigned long action,
-		    void *data)
+static int notify_panic(struct notifier_block *nb, unsigned long action,
+			void *data)
 {
 	pvperf_call_reset();
 	return NOTIFY_DONE;
 }
 
 static struct notifier_block panic_nb = {
-	.notifier_call = on_panic,
+	.notifier_call = notify_panic,
 };
 
 /* By default a crash kernel starts before the panic notifiers run. */
-static int on_crash(struct kprobe *kp, struct pt_regs *regs)
+static int notify_crash(struct kprobe *kp, struct pt_regs *regs)
 {
 	pvperf_call_reset();
 	return 0;
@@ -70,7 +70,7 @@ static int on_crash(struct kprobe *kp, struct pt_regs *regs)
 
 static struct kprobe crash_probe = {
 	.symbol_name = "native_machine_crash_shutdown",
-	.pre_handler = on_crash,
+	.pre_handler = notify_crash,
 };
 
 static bool crash_probed;

@@ -38,7 +38,7 @@ u64 pvperf_period_of(const struct perf_event *event)
  * A program that sets a period (PERF_EVENT_IOC_PERIOD) begins a new one, as on bare metal. A
  * DISABLE that goes before has yet to tell what was counted in the old one.
  */
-static s64 since_of(struct perf_event *event, u64 period)
+static s64 period_since(struct perf_event *event, u64 period)
 {
 	struct pvperf_event *p = pvperf_event_of(event);
 
@@ -57,7 +57,7 @@ u64 pvperf_period_arm(struct pvperf_cpu *cpu, struct pvperf_slot *slot)
 	if (!slot->key.sampling)
 		return 0;
 	period = pvperf_period_of(slot->event);
-	since = since_of(slot->event, period);
+	since = period_since(slot->event, period);
 	slot->armed = period;
 	WRITE_ONCE(ev->period, period);
 	/* Never 0, which would mean a whole period. */
@@ -104,8 +104,8 @@ void pvperf_period_refresh(struct pvperf_cpu *cpu, struct perf_event *event)
  * Returns what the event counts in a tick, from its count since the last call; 0 if
  * that is unknown. The first known rate replaces the guessed period, too.
  */
-static u64 count_in_tick(struct perf_event *event, struct pvperf_event *p,
-			 const struct guest_perf_event *ev)
+static u64 period_count_in_tick(struct perf_event *event, struct pvperf_event *p,
+				const struct guest_perf_event *ev)
 {
 	u64 count = local64_read(&event->hw.prev_count);
 	u64 counted = count - p->paced_count, time = p->count_fresh_at - p->paced_at;
@@ -138,5 +138,5 @@ static u64 count_in_tick(struct perf_event *event, struct pvperf_event *p,
 void pvperf_period_pace(struct perf_event *event, const struct guest_perf_event *ev)
 {
 	lockdep_assert_irqs_disabled();
-	pvperf_core_show_tick(event, count_in_tick(event, pvperf_event_of(event), ev));
+	pvperf_core_show_tick(event, period_count_in_tick(event, pvperf_event_of(event), ev));
 }

@@ -6,12 +6,10 @@
  * The invariant: pmu_disable() stops nothing, it opens a bracket. When the outermost
  * bracket closes the host is told, once.
  */
-#include <linux/bitfield.h>
 #include <linux/cpumask.h>
 #include <linux/err.h>
 #include <linux/module.h>
 #include <linux/slab.h>
-#include <asm/cpufeature.h>
 #include <asm/tsc.h>
 #include "../compat/core.h"
 #include "../compat/perf.h"
@@ -19,9 +17,9 @@
 #include "caps.h"
 #include "counters.h"
 #include "event.h"
+#include "key.h"
 #include "period.h"
 #include "pmu.h"
-#include "raw.h"
 #include "read.h"
 #include "refuse.h"
 #include "state.h"
@@ -87,148 +85,31 @@ static void txn_cancel(struct pmu *pmu)
 	txn_end(pmu);
 }
 
-/* ----------------------------------------------------- which events there are */
-
-static bool is_cpu(const struct perf_event *event)
-{
-	return event->pmu->type == PERF_TYPE_RAW;
-}
-
-/* perf core asks each PMU about an event of a type that none has registered. */
-static bool is_ours(const struct perf_event *event)
-{
-	u32 type = event->attr.type;
-
-	return type == event->pmu->type ||
-	       (is_cpu(event) && (type == PERF_TYPE_HARDWARE || type == PERF_TYPE_HW_CACHE));
-}
-
-static int key_hardware(u64 config, struct pvperf_key *key)
-{
-	if (config >= PERF_COUNT_HW_MAX)
-		return -EINVAL;
-	key->type = KVM_PERF_TYPE_HARDWARE;
-	return 0;
-}
-
-static int key_cache(u64 config, struct pvperf_key *key)
-{
-	if ((config & 0xff) >= PERF_COUNT_HW_CACHE_MAX ||
-	    (config >> 8 & 0xff) >= PERF_COUNT_HW_CACHE_OP_MAX ||
-	    (config >> 16) >= PERF_COUNT_HW_CACHE_RESULT_MAX)
-		return -EINVAL;
-	key->type = KVM_PERF_TYPE_HW_CACHE;
-	return 0;
-}
-
-static enum pvperf_raw_maker raw_maker(void)
-{
-	switch (boot_cpu_data.x86_vendor) {
-	case X86_VENDOR_AMD:
-	case X86_VENDOR_HYGON:
-		return PVPERF_RAW_AMD;
-	case X86_VENDOR_INTEL:
-		return boot_cpu_has(X86_FEATURE_RTM) || boot_cpu_has(X86_FEATURE_HLE) ?
-		       PVPERF_RAW_INTEL_TSX : PVPERF_RAW_INTEL;
-	}
-	return PVPERF_RAW_OTHER;
-}
-
-static int key_raw(u64 config, u64 config1, struct pvperf_key *key)
-{
-	enum pvperf_raw_maker maker = raw_maker();
-
-	if (!(pvperf_caps.features & KVM_PERF_FEATURE_RAW))
-		return pvperf_refuse_raw(config);
-	if (config1 && pvperf_raw_wants_config1(maker, config))
-		return pvperf_refuse_config1(config);
-	key->type = KVM_PERF_TYPE_RAW;
-	key->model = pvperf_caps.model;
-	key->config = pvperf_raw_config(maker, config);
-	return 0;
-}
-
-/* Events of the vCPU's thread at the host, which is in no mode of the guest. */
-static int key_software(u64 config, struct pvperf_key *key)
-{
-	if (!(pvperf_caps.features & KVM_PERF_FEATURE_HOST_SW))
-		return -ENOENT;
-	key->type = KVM_PERF_TYPE_SOFTWARE;
-	key->flags = 0;
-	return 0;
-}
-
-/* An event in our own config format. */
-static int key_config(const struct perf_event *event, struct pvperf_key *key)
-{
-	const struct perf_event_attr *attr = &event->attr;
-	unsigned int pv = FIELD_GET(PVPERF_CONFIG_PV, attr->config);
-
-	key->config = attr->config & ~PVPERF_CONFIG_PV;
-	/* In "cpu" there are generic events; else the maker's driver ignores these bits. */
-	if (is_cpu(event) && (pv != PVPERF_PV_HARDWARE || key->config >= PERF_COUNT_HW_MAX))
-		pv = PVPERF_PV_RAW;
-	if (pv != PVPERF_PV_RAW && (key->config & ~PVPERF_CONFIG_NUMBER))
-		return -EINVAL;
-	switch (pv) {
-	case PVPERF_PV_RAW:
-		return key_raw(key->config, attr->config1, key);
-	case PVPERF_PV_HARDWARE:
-		return key_hardware(key->config, key);
-	case PVPERF_PV_SOFTWARE:
-		return key_software(key->config, key);
-	case PVPERF_PV_CACHE:
-		return key_cache(key->config, key);
-	}
-	return -EINVAL;
-}
-
-static int key_of(const struct perf_event *event, struct pvperf_key *key)
-{
-	const struct perf_event_attr *attr = &event->attr;
-
-	*key = (struct pvperf_key) {
-		.flags = (attr->exclude_user ? KVM_PERF_FLAG_EXCLUDE_USER : 0) |
-			 (attr->exclude_kernel ? KVM_PERF_FLAG_EXCLUDE_KERNEL : 0),
-		.config = attr->config,
-		.sampling = attr->sample_period,
-	};
-	switch (attr->type) {
-	case PERF_TYPE_HARDWARE:
-		return key_hardware(attr->config, key);
-	case PERF_TYPE_HW_CACHE:	/* the maker's driver ignores all other bits */
-		key->config &= PVPERF_CONFIG_NUMBER;
-		return key_cache(key->config, key);
-	default:
-		return key_config(event, key);
-	}
-}
-
 /* --------------------------------------------------------- opening an event */
 
-static u64 need_of(const struct perf_event *event)
+static u64 event_need(const struct perf_event *event)
 {
 	return pvperf_event_is(event) && pvperf_event_of(event)->hardware ?
 	       pvperf_event_of(event)->key.need : 0;
 }
 
 /* A group that needs more than the host's counters would wait for ever. */
-static int check_group(struct perf_event *event)
+static int event_check_group(struct perf_event *event)
 {
 	struct perf_event *leader = event->group_leader, *sibling;
-	u64 need = need_of(event);
+	u64 need = event_need(event);
 
 	if (leader == event || !pvperf_core_rotates(event) ||
 	    !pvperf_caps.counters.general)
 		return 0;
-	need += need_of(leader);
+	need += event_need(leader);
 	for_each_sibling_event(sibling, leader)
-		need += need_of(sibling);
+		need += event_need(sibling);
 	return pvperf_counters_fit(&pvperf_caps.counters, need) ?
 	       0 : pvperf_refuse_group(need);
 }
 
-static int check_period(struct perf_event *event, u64 period)
+static int event_check_period(struct perf_event *event, u64 period)
 {
 	return event->attr.freq || period >= pvperf_period_min(event) ?
 	       0 : pvperf_refuse_period(period);
@@ -242,7 +123,7 @@ static int check_period(struct perf_event *event, u64 period)
  */
 #define PVPERF_PMU_FIRST	8
 
-static void first_period(struct perf_event *event)
+static void event_first_period(struct perf_event *event)
 {
 	if (pvperf_event_is_freq(event))
 		event->hw.sample_period =
@@ -251,23 +132,14 @@ static void first_period(struct perf_event *event)
 			    event->attr.sample_freq);
 }
 
-/* The host's policy forbids it. */
-static int refuse_key(const struct pvperf_key *key)
-{
-	if (key->type != KVM_PERF_TYPE_RAW)
-		return -EACCES;
-	return pvperf_raw_wants_config1(raw_maker(), key->config) ?
-	       pvperf_refuse_msr(key->config) : pvperf_refuse_raw_bits(key->config);
-}
-
 /* Refuses for the reasons of bare metal only. Other reasons may be gone later. */
-static int try_key(const struct pvperf_key *key, int *slot)
+static int key_try(const struct pvperf_key *key, int *slot)
 {
 	switch (pvperf_trial_open(key, slot)) {
 	case -KVM_ENOENT:
 		return -ENOENT;
 	case -KVM_EPERM:
-		return refuse_key(key);
+		return pvperf_key_refuse(key);
 	case -KVM_EINVAL:
 		return -EINVAL;
 	}
@@ -275,11 +147,11 @@ static int try_key(const struct pvperf_key *key, int *slot)
 }
 
 /* In the order in which the makers' drivers look, and as they do before the config. */
-static int check_event(struct perf_event *event)
+static int event_check(struct perf_event *event)
 {
 	u64 regs = event->attr.sample_regs_user | event->attr.sample_regs_intr;
 
-	if (!is_ours(event))
+	if (!pvperf_key_is_asked(event))
 		return -ENOENT;
 	if (event->attr.precise_ip)
 		return pvperf_refuse_precise();
@@ -289,7 +161,7 @@ static int check_event(struct perf_event *event)
 }
 
 /* A child counts as its parent does; a trial may have found another host. */
-static u8 model_of(const struct perf_event *event)
+static u8 event_model(const struct perf_event *event)
 {
 	const struct pvperf_key *key = &pvperf_event_of(event)->key;
 
@@ -300,7 +172,7 @@ static u8 model_of(const struct perf_event *event)
 	return key->model;
 }
 
-static int setup_event(struct perf_event *event, struct pvperf_event *p)
+static int event_setup(struct perf_event *event, struct pvperf_event *p)
 {
 	int err;
 
@@ -309,29 +181,29 @@ static int setup_event(struct perf_event *event, struct pvperf_event *p)
 	p->hardware = p->key.type != KVM_PERF_TYPE_SOFTWARE && !p->nested_only;
 	p->tuned = event->parent;
 	/* Saves a call at each fork: the host has opened the parent. */
-	err = event->parent ? 0 : try_key(&p->key, &p->last);
-	p->key.model = model_of(event);
+	err = event->parent ? 0 : key_try(&p->key, &p->last);
+	p->key.model = event_model(event);
 	if (!err && p->hardware)
-		err = check_group(event);
+		err = event_check_group(event);
 	if (!err && is_sampling_event(event))
-		err = check_period(event, event->attr.sample_period);
+		err = event_check_period(event, event->attr.sample_period);
 	return err;
 }
 
-static void destroy_event(struct perf_event *event)
+static void event_destroy(struct perf_event *event)
 {
 	pvperf_watch_put();
 	/* A flush may still look at it, with IRQs off. */
 	kfree_rcu(pvperf_event_of(event), rcu);
 }
 
-static int init_event(struct perf_event *event)
+static int event_init(struct perf_event *event)
 {
 	struct pvperf_event *p;
 	struct pvperf_key key;
 	int err;
 
-	err = check_event(event) ?: key_of(event, &key);
+	err = event_check(event) ?: pvperf_key_of(event, &key);
 	if (err)
 		return err;
 	key.need = pvperf_counters_need(&pvperf_caps.counters, key.type, key.config);
@@ -340,15 +212,15 @@ static int init_event(struct perf_event *event)
 		return -ENOMEM;
 	p->key = key;
 	event->pmu_private = p;
-	err = setup_event(event, p);
+	err = event_setup(event, p);
 	if (err) {
 		event->pmu_private = NULL;
 		kfree(p);
 		return err;
 	}
 	if (is_sampling_event(event))
-		first_period(event);
-	event->destroy = destroy_event;
+		event_first_period(event);
+	event->destroy = event_destroy;
 	pvperf_watch_get();
 	return 0;
 }
@@ -360,7 +232,7 @@ static struct pmu pmu_template = {
 	.task_ctx_nr	= perf_hw_context,
 	.pmu_enable	= bracket_end,
 	.pmu_disable	= bracket_begin,
-	.event_init	= init_event,
+	.event_init	= event_init,
 	.add		= pvperf_event_add,
 	.del		= pvperf_event_del,
 	.start		= pvperf_event_start,
@@ -369,7 +241,7 @@ static struct pmu pmu_template = {
 	.start_txn	= txn_start,
 	.commit_txn	= txn_commit,
 	.cancel_txn	= txn_cancel,
-	.check_period	= check_period,
+	.check_period	= event_check_period,
 };
 
 static bool guest_has_pmu(void)
@@ -389,7 +261,7 @@ static bool guest_has_pmu(void)
 	return PTR_ERR(event) != -ENOENT;
 }
 
-static int register_pmu(struct pmu **pmu, const char *name, int type,
+static int pmu_register(struct pmu **pmu, const char *name, int type,
 			const struct attribute_group **groups)
 {
 	struct pmu *registered;
@@ -412,7 +284,7 @@ int pvperf_pmu_init(void)
 	/* Closes the host events that pvperf_sysfs_init() opened on trial. */
 	pvperf_watch_once();
 	if (!guest_has_pmu()) {
-		err = register_pmu(&cpu_pmu, "cpu", PERF_TYPE_RAW,
+		err = pmu_register(&cpu_pmu, "cpu", PERF_TYPE_RAW,
 				   pvperf_sysfs_cpu);
 		if (err)
 			return err;
@@ -421,7 +293,7 @@ int pvperf_pmu_init(void)
 	} else {
 		pr_info("this VM has a PMU of its own (vPMU), and perf takes that for cycles and the like; ours are pvperf/vcpu-cycles/ and so on. A VM without a vPMU: -cpu ...,pmu=off, in libvirt <pmu state='off'/>, or kvm.enable_pmu=0 on the host\n");
 	}
-	err = register_pmu(&own_pmu, "pvperf", -1,
+	err = pmu_register(&own_pmu, "pvperf", -1,
 			   pvperf_sysfs_pvperf);
 	if (err && cpu_pmu)
 		pvperf_compat_pmu_unregister(cpu_pmu);

@@ -32,7 +32,7 @@ static void read_nmi(struct pvperf_cpu *cpu, struct perf_event *event)
 }
 
 /* The counts are up to date: books the times. */
-static void book_times(struct pvperf_cpu *cpu, unsigned long slots)
+static void read_book_times(struct pvperf_cpu *cpu, unsigned long slots)
 {
 	struct perf_event *event;
 	int s;
@@ -57,7 +57,7 @@ void pvperf_read_deferred(struct pvperf_cpu *cpu)
 
 	lockdep_assert_irqs_disabled();
 	pvperf_batch_flush(cpu);
-	book_times(cpu, reading);
+	read_book_times(cpu, reading);
 }
 
 /*
@@ -67,8 +67,8 @@ void pvperf_read_deferred(struct pvperf_cpu *cpu)
  */
 #define PVPERF_READ_TOGETHER	(50 * NSEC_PER_USEC)
 
-static unsigned long others_of(struct pvperf_cpu *cpu,
-			       const struct perf_event *event)
+static unsigned long read_others(struct pvperf_cpu *cpu,
+				 const struct perf_event *event)
 {
 	unsigned long others = cpu->read.together;
 	const struct perf_event *other;
@@ -82,8 +82,8 @@ static unsigned long others_of(struct pvperf_cpu *cpu,
 	return others;
 }
 
-static void read_cpu_event(struct pvperf_cpu *cpu, struct perf_event *event,
-			   int s)
+static void read_own(struct pvperf_cpu *cpu, struct perf_event *event,
+		     int s)
 {
 	bool soon = local_clock() - cpu->read.fresh_at < PVPERF_READ_TOGETHER;
 
@@ -91,7 +91,7 @@ static void read_cpu_event(struct pvperf_cpu *cpu, struct perf_event *event,
 		if (!soon) {
 			/* Leaves out those that nobody read the last time. */
 			cpu->read.together &= ~cpu->read.fresh;
-			cpu->read.fresh = others_of(cpu, event);
+			cpu->read.fresh = read_others(cpu, event);
 			cpu->set.reading |= cpu->read.fresh;
 		}
 		__set_bit(s, &cpu->read.together);
@@ -100,7 +100,7 @@ static void read_cpu_event(struct pvperf_cpu *cpu, struct perf_event *event,
 		if (!soon)
 			cpu->read.fresh_at = cpu->batch.now;
 	}
-	book_times(cpu, BIT(s));
+	read_book_times(cpu, BIT(s));
 }
 
 void pvperf_read_event(struct perf_event *event)
@@ -121,7 +121,7 @@ void pvperf_read_event(struct perf_event *event)
 		cpu->set.reading |= pvperf_group_slots(cpu, event);
 		pvperf_read_deferred(cpu);
 	} else if (pvperf_core_is_cpu_event(event)) {
-		read_cpu_event(cpu, event, slot - cpu->slot);
+		read_own(cpu, event, slot - cpu->slot);
 	} else {
 		__set_bit(slot - cpu->slot, &cpu->set.reading);
 		pvperf_read_deferred(cpu);

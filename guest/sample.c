@@ -20,8 +20,8 @@
  * belongs to the user code that the CPU has left, so it gets the registers of that: core
  * would take the kernel's address away from it, or the sample's SIGTRAP.
  */
-static struct pt_regs *regs_nmi(const struct perf_event *event,
-				struct pt_regs *regs)
+static struct pt_regs *sample_regs_nmi(const struct perf_event *event,
+				       struct pt_regs *regs)
 {
 	if (!event->attr.exclude_kernel || user_mode(regs) ||
 	    (current->flags & PF_KTHREAD) || !current->mm)
@@ -33,8 +33,8 @@ static struct pt_regs *regs_nmi(const struct perf_event *event,
  * The period that each of @n samples stands for. If the host stretches periods and the
  * samples carry theirs, they share @since as they do with a frequency.
  */
-static u64 period_nmi(const struct perf_event *event, u64 since,
-		      u32 n, bool stretched)
+static u64 sample_period_nmi(const struct perf_event *event, u64 since,
+			     u32 n, bool stretched)
 {
 	if (pvperf_event_is_freq(event) ||
 	    (stretched && pvperf_event_tells_period(event)))
@@ -43,7 +43,7 @@ static u64 period_nmi(const struct perf_event *event, u64 since,
 }
 
 /* Is there a limit of overflows (PERF_EVENT_IOC_REFRESH), after which core stops the event? */
-static bool limited_nmi(const struct perf_event *event)
+static bool sample_limited_nmi(const struct perf_event *event)
 {
 	return atomic_read(&event->event_limit);
 }
@@ -52,16 +52,16 @@ static bool limited_nmi(const struct perf_event *event)
  * An event that is stopped in a bracket, or leaving, still counts, so its overflows
  * make samples. But core sends no SIGTRAP for an event that has left, and can't stop it.
  */
-static bool wanted_nmi(const struct pvperf_slot *slot,
-		       const struct perf_event *event)
+static bool sample_wanted_nmi(const struct pvperf_slot *slot,
+			      const struct perf_event *event)
 {
 	return !slot->halted &&
-	       (event == slot->event || !(event->attr.sigtrap || limited_nmi(event)));
+	       (event == slot->event || !(event->attr.sigtrap || sample_limited_nmi(event)));
 }
 
 /* Returns what core says: not 0 if the event must stop for now. */
-static int write_nmi(struct perf_event *event, u64 period,
-		     struct pt_regs *regs)
+static int sample_write_nmi(struct perf_event *event, u64 period,
+			    struct pt_regs *regs)
 {
 	struct perf_sample_data data;
 
@@ -77,9 +77,9 @@ static int write_nmi(struct perf_event *event, u64 period,
  * next tick, which is not necessary: .hiding_throttle has ->stop() ignore that. An
  * event that exceeds core's real limit is stopped.
  */
-static int write_throttled_nmi(struct pvperf_cpu *cpu,
-			       struct perf_event *event, u64 period,
-			       struct pt_regs *regs)
+static int sample_write_throttled_nmi(struct pvperf_cpu *cpu,
+				      struct perf_event *event, u64 period,
+				      struct pt_regs *regs)
 {
 	struct pvperf_event *p = pvperf_event_of(event);
 	int halt;
@@ -87,12 +87,12 @@ static int write_throttled_nmi(struct pvperf_cpu *cpu,
 	if (!pvperf_core_is_throttled(event)) {
 		p->tick_overflows = pvperf_core_throttle_next(event);
 		cpu->hiding_throttle = true;
-		write_nmi(event, period, regs);
+		sample_write_nmi(event, period, regs);
 		cpu->hiding_throttle = false;
 		return 0;
 	}
 	pvperf_core_throttle_lift(event, p->tick_overflows);
-	halt = write_nmi(event, period, regs);
+	halt = sample_write_nmi(event, period, regs);
 	p->tick_overflows = pvperf_core_throttle_back(event);
 	return halt;
 }
@@ -103,11 +103,11 @@ static int write_throttled_nmi(struct pvperf_cpu *cpu,
  * that, with the count of all. For the others a stamp in the future makes core skip
  * it. Returns the number of samples.
  */
-static u32 write_all_nmi(struct pvperf_cpu *cpu, struct perf_event *event,
-			 u32 n, bool stretched, struct pt_regs *regs)
+static u32 sample_write_all_nmi(struct pvperf_cpu *cpu, struct perf_event *event,
+				u32 n, bool stretched, struct pt_regs *regs)
 {
 	u64 since = max_t(s64, local64_read(&pvperf_event_of(event)->since), 1);
-	u64 period = period_nmi(event, since, n, stretched);
+	u64 period = sample_period_nmi(event, since, n, stretched);
 	u64 last = pvperf_event_is_freq(event) ? since : period;
 	u64 stamp = pvperf_core_overflow_stamp(event);
 	u32 made = 0;
@@ -119,9 +119,9 @@ static u32 write_all_nmi(struct pvperf_cpu *cpu, struct perf_event *event,
 			pvperf_core_overflow_prepare(event, PVPERF_CORE_AHEAD, period);
 		else
 			pvperf_core_overflow_prepare(event, stamp, last);
-		halt = stretched && !limited_nmi(event) ?
-		       write_throttled_nmi(cpu, event, period, regs) :
-		       write_nmi(event, period, regs);
+		halt = stretched && !sample_limited_nmi(event) ?
+		       sample_write_throttled_nmi(cpu, event, period, regs) :
+		       sample_write_nmi(event, period, regs);
 	} while (made < n && !halt);
 	/* Newer kernels have stopped the event already, older ones leave that to us. */
 	if (halt)
@@ -145,9 +145,9 @@ void pvperf_sample_nmi(struct pvperf_cpu *cpu, int s, struct pt_regs *regs)
 		     !pvperf_event_is_freq(event);
 	pvperf_account_fold(event, ev);
 	pvperf_event_mark_fresh(pvperf_event_of(event), false);
-	if (wanted_nmi(slot, event))
-		made = write_all_nmi(cpu, event, n, stretched,
-				     regs_nmi(event, regs));
+	if (sample_wanted_nmi(slot, event))
+		made = sample_write_all_nmi(cpu, event, n, stretched,
+					    sample_regs_nmi(event, regs));
 	pvperf_account_lose_samples(event, n - made);
 	if (stretched)
 		pvperf_account_lose_missed(event);

@@ -190,10 +190,13 @@ struct pvperf_cpu {
 		bool busy;		/* a flush runs */
 		u32 queued;		/* operations in the page's batch */
 		u64 now;		/* when the last batch was done; local_clock() */
-		u64 began;		/* before the batch that has starved events; else 0 */
-		unsigned long starved;	/* account.c: slots that should count and do not */
 		struct irq_work work;	/* a flush on behalf of an NMI */
 	} batch;
+
+	struct {			/* starve.c */
+		unsigned long slots;	/* account.c: should count and do not */
+		u64 began;		/* before the batch that has starved events; else 0 */
+	} starve;
 
 	struct {			/* nmi.c; link.c for a new host */
 		u32 seen;		/* announced NMIs that the handler knows of ... */

@@ -19,14 +19,14 @@
  * What the page says is forward of what is known, or nothing: the memory may be older than
  * the guest, if the VM has moved and its next host does not write here.
  */
-static u64 grown(u64 now, u64 before)
+static u64 time_grown(u64 now, u64 before)
 {
 	return (s64)(now - before) > 0 ? now - before : 0;
 }
 
 /* How much of @time was lost. @enabled and @running: the host's times in it. */
-static u64 loss_of(const struct pvperf_event *p, u64 time, u64 enabled,
-		   u64 running, enum pvperf_served next)
+static u64 time_loss(const struct pvperf_event *p, u64 time, u64 enabled,
+		     u64 running, enum pvperf_served next)
 {
 	u64 span = time;
 
@@ -49,13 +49,13 @@ void pvperf_time_book(struct pvperf_event *p, const struct guest_perf_event *ev,
 	lockdep_assert_irqs_disabled();
 	/* In this order: if the event overflows in between, .time_running is the newer one. */
 	if (ev && pvperf_page_event_whole(ev)) {
-		enabled = grown(READ_ONCE(ev->time_enabled), p->enabled);
-		running = min(grown(READ_ONCE(ev->time_running), p->running), enabled);
+		enabled = time_grown(READ_ONCE(ev->time_enabled), p->enabled);
+		running = min(time_grown(READ_ONCE(ev->time_running), p->running), enabled);
 	}
 	if (p->served == PVPERF_SERVED && next == PVPERF_SERVED && !enabled)
 		return;
 	if (p->served != PVPERF_SERVED || next == PVPERF_UNSERVED || running < enabled)
-		lost = loss_of(p, time, enabled, running, next);
+		lost = time_loss(p, time, enabled, running, next);
 	p->lost += lost;
 	p->ran |= p->served == PVPERF_SERVED && (running || lost < time);
 	p->clock = now;
@@ -68,7 +68,7 @@ void pvperf_time_book(struct pvperf_event *p, const struct guest_perf_event *ev,
  * The part of the time since ->add() that is lost. An event that never ran has lost
  * exactly all of it, as perf distinguishes that from 0 %.
  */
-static u64 lost_here(const struct perf_event *event)
+static u64 time_lost(const struct perf_event *event)
 {
 	const struct pvperf_event *p = pvperf_event_of(event);
 	u64 here = pvperf_core_tstamp(event) - p->added;
@@ -89,7 +89,7 @@ void pvperf_time_take_lost(struct perf_event *event)
 {
 	struct pvperf_event *p = pvperf_event_of(event);
 	u64 here = pvperf_core_tstamp(event) - p->added;
-	u64 lost = min(lost_here(event), here - p->shown);
+	u64 lost = min(time_lost(event), here - p->shown);
 
 	lockdep_assert_irqs_disabled();
 	if (lost > p->taken) {

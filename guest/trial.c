@@ -14,8 +14,8 @@
 #include "state.h"
 #include "trial.h"
 
-static int try_here(struct pvperf_cpu *cpu, const struct pvperf_key *key,
-		    int *found)
+static int trial_here(struct pvperf_cpu *cpu, const struct pvperf_key *key,
+		      int *found)
 {
 	struct pvperf_slot *slot;
 	int s;
@@ -46,7 +46,7 @@ int pvperf_trial_open(const struct pvperf_key *key, int *slot)
 	int err;
 
 	local_irq_save(flags);
-	err = try_here(pvperf_cpu_this(), key, slot);
+	err = trial_here(pvperf_cpu_this(), key, slot);
 	local_irq_restore(flags);
 	if (err == -KVM_EOPNOTSUPP)
 		pr_notice_once("the host has lent out its PMU (mediated vPMU): no hardware event counts until it is back\n");

@@ -25,7 +25,7 @@
 static atomic_t nr_events;	/* existing perf_events */
 
 /* Stop ownerless counters that were already idle at the last tick. */
-static void stop_stale(struct pvperf_cpu *cpu)
+static void watch_stop_stale(struct pvperf_cpu *cpu)
 {
 	unsigned long stale = cpu->set.stale;
 	int s;
@@ -41,19 +41,19 @@ static void stop_stale(struct pvperf_cpu *cpu)
  * host was replaced (migration). And what was counted since the last READ is lost then. So
  * this READs all events of each CPU.
  */
-static void check_here(void *unused)
+static void watch_check_here(void *unused)
 {
 	struct pvperf_cpu *cpu = pvperf_cpu_this();
 
 	cpu->set.reading |= cpu->set.on;
-	stop_stale(cpu);
+	watch_stop_stale(cpu);
 	cpu->counters.scarce = false;
 	/* The host may now be able to open or start what it refused before. */
 	pvperf_slot_mark_dirty(cpu);
 	pvperf_batch_flush(cpu);
 }
 
-static void close_idle_here(void *unused)
+static void watch_close_idle_here(void *unused)
 {
 	struct pvperf_cpu *cpu = pvperf_cpu_this();
 
@@ -63,19 +63,19 @@ static void close_idle_here(void *unused)
 }
 
 /* Racy read of another CPU; a stale answer is harmless. */
-static bool has_used(int nr, void *unused)
+static bool watch_has_used(int nr, void *unused)
 {
 	struct pvperf_cpu *cpu = per_cpu_ptr(pvperf_cpus, nr);
 
 	return READ_ONCE(cpu->set.idling) || pvperf_slot_all_used(cpu);
 }
 
-static bool has_open(int nr, void *unused)
+static bool watch_has_open(int nr, void *unused)
 {
 	return pvperf_slot_all_open(per_cpu_ptr(pvperf_cpus, nr));
 }
 
-static void print_changes(void)
+static void watch_print(void)
 {
 	static bool told_gone;
 	static int told_model = -1;
@@ -99,18 +99,18 @@ static void print_changes(void)
 	told_gone = gone;
 }
 
-static void watch(struct work_struct *work);
-static DECLARE_DELAYED_WORK(next_watch, watch);
+static void watch_work(struct work_struct *work);
+static DECLARE_DELAYED_WORK(next_watch, watch_work);
 
-static void watch(struct work_struct *work)
+static void watch_work(struct work_struct *work)
 {
 	bool needed = atomic_read(&nr_events);
 
 	cpus_read_lock();
-	on_each_cpu_cond(needed ? has_used : has_open,
-			 needed ? check_here : close_idle_here, NULL, true);
+	on_each_cpu_cond(needed ? watch_has_used : watch_has_open,
+			 needed ? watch_check_here : watch_close_idle_here, NULL, true);
 	cpus_read_unlock();
-	print_changes();
+	watch_print();
 	if (needed)
 		schedule_delayed_work(&next_watch, PVPERF_WATCH_EVERY);
 }

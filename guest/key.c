@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * From what a program asked perf core for to a key: what the host counts. Refuses what no
+ * PMU of the CPU's maker would take, and what the ABI cannot say. Knows no slot.
+ */
+#include <linux/bitfield.h>
+#include <linux/perf_event.h>
+#include <asm/cpufeature.h>
+#include "caps.h"
+#include "key.h"
+#include "raw.h"
+#include "refuse.h"
+#include "state.h"
+#include "sysfs.h"
+
+static bool event_is_cpu(const struct perf_event *event)
+{
+	return event->pmu->type == PERF_TYPE_RAW;
+}
+
+/* perf core asks each PMU about an event of a type that none has registered. */
+bool pvperf_key_is_asked(const struct perf_event *event)
+{
+	u32 type = event->attr.type;
+
+	return type == event->pmu->type ||
+	       (event_is_cpu(event) && (type == PERF_TYPE_HARDWARE || type == PERF_TYPE_HW_CACHE));
+}
+
+static int key_hardware(u64 config, struct pvperf_key *key)
+{
+	if (config >= PERF_COUNT_HW_MAX)
+		return -EINVAL;
+	key->type = KVM_PERF_TYPE_HARDWARE;
+	return 0;
+}
+
+static int key_cache(u64 config, struct pvperf_key *key)
+{
+	if ((config & 0xff) >= PERF_COUNT_HW_CACHE_MAX ||
+	    (config >> 8 & 0xff) >= PERF_COUNT_HW_CACHE_OP_MAX ||
+	    (config >> 16) >= PERF_COUNT_HW_CACHE_RESULT_MAX)
+		return -EINVAL;
+	key->type = KVM_PERF_TYPE_HW_CACHE;
+	return 0;
+}
+
+static enum pvperf_raw_maker raw_maker(void)
+{
+	switch (boot_cpu_data.x86_vendor) {
+	case X86_VENDOR_AMD:
+	case X86_VENDOR_HYGON:
+		return PVPERF_RAW_AMD;
+	case X86_VENDOR_INTEL:
+		return boot_cpu_has(X86_FEATURE_RTM) || boot_cpu_has(X86_FEATURE_HLE) ?
+		       PVPERF_RAW_INTEL_TSX : PVPERF_RAW_INTEL;
+	}
+	return PVPERF_RAW_OTHER;
+}
+
+static int key_raw(u64 config, u64 config1, struct pvperf_key *key)
+{
+	enum pvperf_raw_maker maker = raw_maker();
+
+	if (!(pvperf_caps.features & KVM_PERF_FEATURE_RAW))
+		return pvperf_refuse_raw(config);
+	if (config1 && pvperf_raw_wants_config1(maker, config))
+		return pvperf_refuse_config1(config);
+	key->type = KVM_PERF_TYPE_RAW;
+	key->model = pvperf_caps.model;
+	key->config = pvperf_raw_config(maker, config);
+	return 0;
+}
+
+/* Events of the vCPU's thread at the host, which is in no mode of the guest. */
+static int key_software(u64 config, struct pvperf_key *key)
+{
+	if (!(pvperf_caps.features & KVM_PERF_FEATURE_HOST_SW))
+		return -ENOENT;
+	key->type = KVM_PERF_TYPE_SOFTWARE;
+	key->flags = 0;
+	return 0;
+}
+
+/* An event in our own config format. */
+static int key_config(const struct perf_event *event, struct pvperf_key *key)
+{
+	const struct perf_event_attr *attr = &event->attr;
+	unsigned int pv = FIELD_GET(PVPERF_CONFIG_PV, attr->config);
+
+	key->config = attr->config & ~PVPERF_CONFIG_PV;
+	/* In "cpu" there are generic events; else the maker's driver ignores these bits. */
+	if (event_is_cpu(event) && (pv != PVPERF_PV_HARDWARE || key->config >= PERF_COUNT_HW_MAX))
+		pv = PVPERF_PV_RAW;
+	if (pv != PVPERF_PV_RAW && (key->config & ~PVPERF_CONFIG_NUMBER))
+		return -EINVAL;
+	switch (pv) {
+	case PVPERF_PV_RAW:
+		return key_raw(key->config, attr->config1, key);
+	case PVPERF_PV_HARDWARE:
+		return key_hardware(key->config, key);
+	case PVPERF_PV_SOFTWARE:
+		return key_software(key->config, key);
+	case PVPERF_PV_CACHE:
+		return key_cache(key->config, key);
+	}
+	return -EINVAL;
+}
+
+int pvperf_key_of(const struct perf_event *event, struct pvperf_key *key)
+{
+	const struct perf_event_attr *attr = &event->attr;
+
+	*key = (struct pvperf_key) {
+		.flags = (attr->exclude_user ? KVM_PERF_FLAG_EXCLUDE_USER : 0) |
+			 (attr->exclude_kernel ? KVM_PERF_FLAG_EXCLUDE_KERNEL : 0),
+		.config = attr->config,
+		.sampling = attr->sample_period,
+	};
+	switch (attr->type) {
+	case PERF_TYPE_HARDWARE:
+		return key_hardware(attr->config, key);
+	case PERF_TYPE_HW_CACHE:	/* the maker's driver ignores all other bits */
+		key->config &= PVPERF_CONFIG_NUMBER;
+		return key_cache(key->config, key);
+	default:
+		return key_config(event, key);
+	}
+}
+
+/* The host's policy forbids it. */
+int pvperf_key_refuse(const struct pvperf_key *key)
+{
+	if (key->type != KVM_PERF_TYPE_RAW)
+		return -EACCES;
+	return pvperf_raw_wants_config1(raw_maker(), key->config) ?
+	       pvperf_refuse_msr(key->config) : pvperf_refuse_raw_bits(key->config);
+}

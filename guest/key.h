@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef _PVPERF_GUEST_KEY_H
+#define _PVPERF_GUEST_KEY_H
+
+#include <linux/types.h>
+
+struct perf_event;
+struct pvperf_key;
+
+/* Is @event of a type that its PMU has? core asks each PMU about a type that none has. */
+bool pvperf_key_is_asked(const struct perf_event *event);
+
+/* Makes the key of @event but for .need. Returns 0, or the error of perf_event_open(). */
+int pvperf_key_of(const struct perf_event *event, struct pvperf_key *key);
+
+/* The host's policy forbids @key: says so in the log, and returns the error. */
+int pvperf_key_refuse(const struct pvperf_key *key);
+
+#endif /* _PVPERF_GUEST_KEY_H */
