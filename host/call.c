@@ -15,6 +15,7 @@
 #include <linux/sched/signal.h>
 #include "../compat/kvm.h"
 #include "call.h"
+#include "copy.h"
 #include "caps.h"
 #include "clock.h"
 #include "decode.h"
@@ -23,7 +24,7 @@
 #include "keep.h"
 #include "names.h"
 #include "pace.h"
-#include "page.h"
+#include "pin.h"
 #include "sync.h"
 #include "trace.h"
 #include "vcpu.h"
@@ -74,20 +75,20 @@ static void call_log_lent_out(struct pvperf_vm *vm,
 }
 
 /* Log once per VM: guests try again and again. */
-static struct pvperf_page *call_page(struct pvperf_vm *vm, u64 addr)
+static struct pvperf_pin *call_pin(struct pvperf_vm *vm, u64 addr)
 {
-	struct pvperf_page *page = pvperf_page_get(vm, addr, pvperf_policy.max_pages);
+	struct pvperf_pin *pin = pvperf_pin_get(vm, addr, pvperf_policy.max_pages);
 
-	if (page == ERR_PTR(-KVM_ENOSPC) && !xchg(&vm->pins_refused, true))
+	if (pin == ERR_PTR(-KVM_ENOSPC) && !xchg(&vm->pins_refused, true))
 		call_refuse_vm("its pins would hold more memory than max_pages, or the process's limit of locked memory (ulimit -l), allow; a transparent huge page is held as a whole");
-	return page;
+	return pin;
 }
 
 /* What OPEN was given, copied and checked. The guest's memory may be slow. */
 struct call_open {
 	struct guest_perf_event_param param;
 	struct guest_perf_attr attr;
-	struct pvperf_page *page;
+	struct pvperf_pin *pin;
 };
 
 static int call_open_copy(struct kvm *kvm, struct call_open *open, u64 addr, const s32 *id)
@@ -96,14 +97,14 @@ static int call_open_copy(struct kvm *kvm, struct call_open *open, u64 addr, con
 
 	err = pvperf_decode_range(addr, sizeof(open->param), 8);
 	if (!err)
-		err = pvperf_page_copy_in(kvm, &open->param, addr, sizeof(open->param));
+		err = pvperf_copy_in(kvm, &open->param, addr, sizeof(open->param));
 	if (!err && id && *id != open->param.id)
 		err = -KVM_EINVAL;
 	if (!err)
 		err = pvperf_decode_param(&open->param);
 	if (!err)
-		err = pvperf_page_copy_in(kvm, &open->attr, open->param.attr_addr,
-					  sizeof(open->attr));
+		err = pvperf_copy_in(kvm, &open->attr, open->param.attr_addr,
+				     sizeof(open->attr));
 	if (!err)
 		err = pvperf_decode_attr(&open->attr);
 	return err ?: pvperf_policy_check(&pvperf_policy, &open->attr);
@@ -115,7 +116,7 @@ static int call_open_locked(struct pvperf_vcpu *vcpu, struct call_open *open)
 
 	pvperf_vcpu_enter(vcpu);
 	if (call_still_available(vcpu))
-		err = pvperf_event_open(vcpu, &open->param, &open->attr, open->page);
+		err = pvperf_event_open(vcpu, &open->param, &open->attr, open->pin);
 	pvperf_vcpu_leave(vcpu);
 	return err;
 }
@@ -142,12 +143,12 @@ static int call_open(struct pvperf_vcpu *vcpu, u64 addr, const s32 *id)
 	if (err)
 		return err;
 	pvperf_keep_make(&open.attr);
-	open.page = call_page(vm, open.param.guest_event_addr);
-	if (IS_ERR(open.page))
-		return PTR_ERR(open.page);
+	open.pin = call_pin(vm, open.param.guest_event_addr);
+	if (IS_ERR(open.pin))
+		return PTR_ERR(open.pin);
 	err = call_open_locked(vcpu, &open);
 	if (err)
-		pvperf_page_put(vm, open.page);
+		pvperf_pin_put(vm, open.pin);
 	call_log_lent_out(vm, &open.attr, err);
 	return err;
 }
@@ -223,10 +224,10 @@ static int call_batch_op(struct pvperf_vcpu *vcpu, const struct guest_perf_op *o
  */
 static struct guest_perf_op *call_batch_mapped(struct pvperf_vcpu *vcpu, u64 addr)
 {
-	if (!vcpu->page || (addr ^ vcpu->page_addr) & PAGE_MASK ||
-	    pvperf_page_poisoned(vcpu->head))
+	if (!vcpu->pin || (addr ^ vcpu->page_addr) & PAGE_MASK ||
+	    pvperf_pin_poisoned(vcpu->head))
 		return NULL;
-	return pvperf_page_at(vcpu->page, addr);
+	return pvperf_pin_at(vcpu->pin, addr);
 }
 
 /* Copies a batch. One whose results can't be written must change nothing. */
@@ -242,9 +243,9 @@ static int call_batch_copy(struct pvperf_vcpu *vcpu, u64 addr, u32 len)
 	}
 	/* Only this thread uses .batch. */
 	pvperf_vcpu_leave(vcpu);
-	err = pvperf_page_copy_in(kvm, vcpu->batch, addr, len);
+	err = pvperf_copy_in(kvm, vcpu->batch, addr, len);
 	if (!err)
-		err = pvperf_page_copy_out(kvm, addr, vcpu->batch, len);
+		err = pvperf_copy_out(kvm, addr, vcpu->batch, len);
 	pvperf_vcpu_enter(vcpu);
 	return err;
 }
@@ -291,29 +292,29 @@ static int call_batch(struct pvperf_vcpu *vcpu, u64 addr, u32 n)
 		return err;
 	atomic64_add(done, &vcpu->vm->stats.ops);
 	if (!written)
-		err = pvperf_page_copy_out(vcpu->vm->kvm, addr, vcpu->batch,
-					   done * sizeof(*vcpu->batch));
+		err = pvperf_copy_out(vcpu->vm->kvm, addr, vcpu->batch,
+				      done * sizeof(*vcpu->batch));
 	return err ? err : done;
 }
 
 static int call_attach(struct pvperf_vcpu *vcpu, u64 addr)
 {
 	int err = pvperf_decode_range(addr, PAGE_SIZE, PAGE_SIZE);
-	struct pvperf_page *page;
+	struct pvperf_pin *pin;
 
 	if (err)
 		return err;
-	page = call_page(vcpu->vm, addr);
-	if (IS_ERR(page))
-		return PTR_ERR(page);
+	pin = call_pin(vcpu->vm, addr);
+	if (IS_ERR(pin))
+		return PTR_ERR(pin);
 	pvperf_vcpu_enter(vcpu);
 	if (call_still_available(vcpu))
-		pvperf_vcpu_attach(vcpu, addr, page);
+		pvperf_vcpu_attach(vcpu, addr, pin);
 	else
 		err = -KVM_ENOSYS;
 	pvperf_vcpu_leave(vcpu);
 	if (err)
-		pvperf_page_put(vcpu->vm, page);
+		pvperf_pin_put(vcpu->vm, pin);
 	else
 		pvperf_clock_attached();
 	return err;

@@ -4,21 +4,22 @@
  */
 #include <linux/kvm_host.h>
 #include "dirty.h"
-#include "page.h"
+#include "pin.h"
+#include "slots.h"
 #include "state.h"
 
 /* Enters each page once if its events are neighbours in the list. Returns if there is a log. */
 static bool dirty_events(const struct pvperf_vcpu *vcpu)
 {
 	const struct pvperf_host_event *event;
-	const struct pvperf_page *last = NULL;
+	const struct pvperf_pin *last = NULL;
 	bool logged = false;
 
 	list_for_each_entry(event, &vcpu->events, node) {
-		if (event->page == last)
+		if (event->pin == last)
 			continue;
-		last = event->page;
-		logged |= pvperf_page_dirty(vcpu->kvcpu->kvm, last->gfn);
+		last = event->pin;
+		logged |= pvperf_slots_log(vcpu->kvcpu->kvm, last->gfn);
 	}
 	return logged;
 }
@@ -29,8 +30,8 @@ void pvperf_dirty_all(struct pvperf_vcpu *vcpu)
 	bool logged = dirty_events(vcpu);
 
 	lockdep_assert_held(&vcpu->lock);
-	if (vcpu->page)
-		logged |= pvperf_page_dirty(vcpu->kvcpu->kvm, vcpu->page->gfn);
+	if (vcpu->pin)
+		logged |= pvperf_slots_log(vcpu->kvcpu->kvm, vcpu->pin->gfn);
 	/* No generation: the next call looks again. */
 	WRITE_ONCE(vcpu->unlogged, logged ? ~0ULL : slots);
 }
@@ -41,7 +42,7 @@ void pvperf_dirty_wake(struct pvperf_vcpu *vcpu)
 
 	if (!overflowed)
 		return;
-	pvperf_page_dirty(vcpu->kvcpu->kvm, overflowed - 1);
+	pvperf_slots_log(vcpu->kvcpu->kvm, overflowed - 1);
 	if (READ_ONCE(vcpu->head))
-		pvperf_page_dirty(vcpu->kvcpu->kvm, vcpu->page_addr >> PAGE_SHIFT);
+		pvperf_slots_log(vcpu->kvcpu->kvm, vcpu->page_addr >> PAGE_SHIFT);
 }

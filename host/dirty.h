@@ -9,7 +9,7 @@
 
 #include <linux/kvm_host.h>
 #include "../compat/kvm.h"
-#include "page.h"
+#include "pin.h"
 #include "state.h"
 
 /**
@@ -44,7 +44,7 @@ static inline void pvperf_dirty_vcpu(struct pvperf_vcpu *vcpu)
 /**
  * pvperf_dirty_overflow_nmi() - the overflow handler has written
  * @vcpu: the vCPU, whose .head was written, too
- * @page: the page of the event's memory
+ * @pin: the event's memory
  *
  * One event's page is remembered until the interrupt. If a guest has its events in many
  * pages, and two of them overflow at once, the next call enters the other page.
@@ -52,11 +52,11 @@ static inline void pvperf_dirty_vcpu(struct pvperf_vcpu *vcpu)
  * Return: true if vcpu->wake has to run, which enters the pages into the log.
  */
 static inline bool pvperf_dirty_overflow_nmi(struct pvperf_vcpu *vcpu,
-					     const struct pvperf_page *page)
+					     const struct pvperf_pin *pin)
 {
 	if (likely(READ_ONCE(vcpu->unlogged) == pvperf_dirty_slots_nmi(vcpu)))
 		return false;
-	WRITE_ONCE(vcpu->overflowed, page->gfn + 1);
+	WRITE_ONCE(vcpu->overflowed, pin->gfn + 1);
 	return true;
 }
 

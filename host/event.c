@@ -15,7 +15,8 @@
 #include "ids.h"
 #include "keep.h"
 #include "overflow.h"
-#include "page.h"
+#include "pin.h"
+#include "slots.h"
 #include "sync.h"
 #include "thread.h"
 
@@ -40,17 +41,17 @@ static int event_error(long err)
 }
 
 /* Above 0: no guest gets a hardware event, as the PMU is about to be lent to a VM. */
-static atomic_t held;
+static atomic_t blocked;
 
-void pvperf_event_hold(void)
+void pvperf_event_block(void)
 {
 	/* Full: a vCPU that opens an event sees this, or we see the vCPU. */
-	atomic_inc_return(&held);
+	atomic_inc_return(&blocked);
 }
 
-void pvperf_event_unhold(void)
+void pvperf_event_unblock(void)
 {
-	atomic_dec(&held);
+	atomic_dec(&blocked);
 }
 
 /*
@@ -80,7 +81,7 @@ static struct perf_event *event_create(struct pvperf_host_event *event)
 	}
 	if (atomic_inc_return(&thread->events) > pvperf_policy.max_events)
 		perf = ERR_PTR(-ENOSPC);
-	else if (from->type != PERF_TYPE_SOFTWARE && atomic_read(&held))
+	else if (from->type != PERF_TYPE_SOFTWARE && atomic_read(&blocked))
 		perf = ERR_PTR(-EOPNOTSUPP);
 	else
 		perf = perf_event_create_kernel_counter(&attr, -1, thread->task,
@@ -101,7 +102,7 @@ static void event_release(struct pvperf_host_event *event, struct pvperf_thread 
 static struct pvperf_host_event *event_alloc(struct pvperf_vcpu *vcpu,
 					     const struct guest_perf_event_param *param,
 					     const struct guest_perf_attr *attr,
-					     struct pvperf_page *page)
+					     struct pvperf_pin *pin)
 {
 	struct pvperf_host_event *event = kzalloc(sizeof(*event), GFP_KERNEL_ACCOUNT);
 
@@ -112,8 +113,8 @@ static struct pvperf_host_event *event_alloc(struct pvperf_vcpu *vcpu,
 	event->full = param->event_size == KVM_PERF_EVENT_SIZE;
 	event->attr = *attr;
 	event->period = attr->sample_period;
-	event->page = page;
-	event->shared = pvperf_page_at(page, param->guest_event_addr);
+	event->pin = pin;
+	event->shared = pvperf_pin_at(pin, param->guest_event_addr);
 	return event;
 }
 
@@ -150,7 +151,7 @@ static bool event_place(struct pvperf_vcpu *vcpu)
 
 int pvperf_event_open(struct pvperf_vcpu *vcpu,
 		      const struct guest_perf_event_param *param,
-		      const struct guest_perf_attr *attr, struct pvperf_page *page)
+		      const struct guest_perf_attr *attr, struct pvperf_pin *pin)
 {
 	struct pvperf_host_event *event;
 	int err;
@@ -160,7 +161,7 @@ int pvperf_event_open(struct pvperf_vcpu *vcpu,
 		return -KVM_EEXIST;
 	if (!event_place(vcpu))
 		return -KVM_ENOSPC;
-	event = event_alloc(vcpu, param, attr, page);
+	event = event_alloc(vcpu, param, attr, pin);
 	if (!event) {
 		err = -KVM_ENOMEM;
 		goto err_place;
@@ -174,9 +175,9 @@ int pvperf_event_open(struct pvperf_vcpu *vcpu,
 	err = pvperf_ids_add(event);
 	if (err)
 		goto err_release;
-	if (!pvperf_page_poisoned(event->shared))
+	if (!pvperf_pin_poisoned(event->shared))
 		pvperf_page_event_init(event->shared, event->full,
-				       vcpu->page ? vcpu->page_addr : 0);
+				       vcpu->pin ? vcpu->page_addr : 0);
 	pvperf_sync_event(event);
 	return 0;
 
@@ -208,11 +209,11 @@ void pvperf_event_close(struct pvperf_host_event *event, enum pvperf_end end)
 		event_gone(event);
 	event_release(event, event->vcpu->thread);
 	if (end != PVPERF_END_SILENT)
-		pvperf_page_dirty(event->vcpu->vm->kvm, event->page->gfn);
+		pvperf_slots_log(event->vcpu->vm->kvm, event->pin->gfn);
 	pvperf_keep_put(&event->attr);
 	pvperf_ids_remove(event);
 	atomic_dec(&event->vcpu->vm->events);
-	pvperf_page_put(event->vcpu->vm, event->page);
+	pvperf_pin_put(event->vcpu->vm, event->pin);
 	/* Another vCPU may be looking at .vcpu under this id. */
 	kfree_rcu(event, rcu);
 }

@@ -26,14 +26,14 @@ bool pvperf_event_hardware(void);
  * @vcpu: the vCPU
  * @param: a checked copy
  * @attr: a checked copy
- * @page: the event's memory; the caller's reference becomes the event's if this
+ * @pin: the event's memory; the caller's reference becomes the event's if this
  *	succeeds
  *
  * Return: 0 or -KVM_E*.
  */
 int pvperf_event_open(struct pvperf_vcpu *vcpu,
 		      const struct guest_perf_event_param *param,
-		      const struct guest_perf_attr *attr, struct pvperf_page *page);
+		      const struct guest_perf_attr *attr, struct pvperf_pin *pin);
 
 /**
  * pvperf_event_close() - close an event and free it; any process context
@@ -71,17 +71,17 @@ void pvperf_event_rebind(struct pvperf_host_event *event, struct pvperf_thread *
 void pvperf_event_reopen(struct pvperf_host_event *event);
 
 /**
- * pvperf_event_hold() - from now on no hardware event is created; any context
+ * pvperf_event_block() - from now on no hardware event is created; any context
  *
- * Several may hold; each ends it by pvperf_event_unhold(). An event that somebody wants
- * meanwhile gets -EOPNOTSUPP, as while the PMU is lent out.
+ * Nests: each pvperf_event_unblock() undoes one. An event that somebody wants meanwhile gets
+ * -EOPNOTSUPP, as while the PMU is lent out.
  */
-void pvperf_event_hold(void);
+void pvperf_event_block(void);
 
 /**
- * pvperf_event_unhold() - undo one pvperf_event_hold(); any context
+ * pvperf_event_unblock() - undo one pvperf_event_block(); any context
  */
-void pvperf_event_unhold(void);
+void pvperf_event_unblock(void);
 
 /**
  * pvperf_event_has_counter() - may the host event need a counter of the CPU?

@@ -127,7 +127,7 @@ static void hooks_stick(struct pvperf_hooks *hooks, int err)
 		hooks->hook[0].name, err);
 }
 
-void pvperf_hooks_hold_text(void)
+void pvperf_hooks_keep_text(void)
 {
 	while (any_stuck)
 		schedule_timeout_idle(HZ * 3600);

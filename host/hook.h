@@ -76,11 +76,11 @@ void pvperf_hooks_remove(struct pvperf_hooks *hooks);
 void pvperf_hooks_settle(void);
 
 /**
- * pvperf_hooks_hold_text() - the last step of the module's exit
+ * pvperf_hooks_keep_text() - the last step of the module's exit
  *
  * Does not return if ftrace could not remove a hook.
  */
-void pvperf_hooks_hold_text(void);
+void pvperf_hooks_keep_text(void);
 
 /**
  * pvperf_hook_patched() - has ftrace really patched the text?

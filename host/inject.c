@@ -17,7 +17,7 @@
  * Neither case is possible if the interrupt of the overflow itself has just made
  * the guest exit, which is nearly always so: then KVM looks at its requests later.
  */
-void pvperf_inject_nmi(struct pvperf_vcpu *vcpu, const struct pvperf_page *written)
+void pvperf_inject_nmi(struct pvperf_vcpu *vcpu, const struct pvperf_pin *written)
 {
 	struct kvm_vcpu *kvcpu = vcpu->kvcpu;
 	const bool logged = pvperf_dirty_overflow_nmi(vcpu, written);

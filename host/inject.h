@@ -7,7 +7,7 @@
 #include <linux/types.h>
 
 struct irq_work;
-struct pvperf_page;
+struct pvperf_pin;
 struct pvperf_vcpu;
 
 /**
@@ -15,7 +15,7 @@ struct pvperf_vcpu;
  * @vcpu: the vCPU whose thread this is
  * @written: where the overflow was told, for KVM's log of dirty pages
  */
-void pvperf_inject_nmi(struct pvperf_vcpu *vcpu, const struct pvperf_page *written);
+void pvperf_inject_nmi(struct pvperf_vcpu *vcpu, const struct pvperf_pin *written);
 
 /**
  * pvperf_inject_wake() - the function of pvperf_vcpu.wake

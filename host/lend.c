@@ -17,7 +17,7 @@ void pvperf_lend_begin(void)
 	u32 n;
 
 	/* Whoever opens one meanwhile is refused, so this VM starts the first time. */
-	pvperf_event_hold();
+	pvperf_event_block();
 	n = pvperf_vms_reopen(pvperf_event_has_counter);
 	if (n)
 		pr_info_ratelimited("%u hardware events of guests make room for the mediated vPMU of process %d (%s)\n",
@@ -26,7 +26,7 @@ void pvperf_lend_begin(void)
 
 void pvperf_lend_end(int err)
 {
-	pvperf_event_unhold();
+	pvperf_event_unblock();
 	if (err)
 		pvperf_lend_back();
 }

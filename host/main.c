@@ -15,7 +15,7 @@
 #include "hook.h"
 #include "keep.h"
 #include "overflow.h"
-#include "page.h"
+#include "pin.h"
 #include "stats.h"
 #include "vm.h"
 
@@ -41,7 +41,7 @@ static int __init pvperf_host_init(void)
 		return err;
 	pvperf_compat_count_init();
 	pvperf_overflow_init();
-	pvperf_page_init();
+	pvperf_pin_init();
 	err = pvperf_access_init();
 	if (!err) {
 		pvperf_clock_init();
@@ -60,7 +60,7 @@ static void __exit pvperf_host_exit(void)
 	pvperf_access_exit();
 	pvperf_vms_fini();
 	pvperf_keep_exit();
-	pvperf_hooks_hold_text();
+	pvperf_hooks_keep_text();
 	pr_info("unloaded\n");
 }
 

@@ -16,7 +16,7 @@
 #include "caps.h"
 #include "inject.h"
 #include "overflow.h"
-#include "page.h"
+#include "pin.h"
 #include "reset.h"
 #include "state.h"
 #include "sync.h"
@@ -110,7 +110,7 @@ void pvperf_overflow_arm(struct pvperf_host_event *event, u64 left)
 	if (!event->attr.sample_period)
 		return;
 	overflow_relax(event);
-	period = overflow_period(event, !pvperf_page_poisoned(event->shared));
+	period = overflow_period(event, !pvperf_pin_poisoned(event->shared));
 	if (!left || left > period)
 		left = period;
 	pvperf_core_arm(event->perf, period, left);
@@ -131,7 +131,7 @@ static void overflow_tell(struct pvperf_host_event *event, u64 count)
 		WRITE_ONCE(event->shared->count_at_overflow, event->sync.count);
 	pvperf_page_overflows_inc(event->shared);
 	vcpu->nmis++;
-	if (head && !pvperf_page_poisoned(head)) {
+	if (head && !pvperf_pin_poisoned(head)) {
 		pvperf_page_pending_set(head, event->id);
 		pvperf_page_nmis_set(head, vcpu->nmis);
 	}
@@ -146,7 +146,7 @@ void pvperf_overflow_nmi(struct perf_event *perf, struct perf_sample_data *data,
 	unsigned long flags;
 	u64 period;
 
-	if (!pvperf_reset_alive_nmi(vcpu) || pvperf_page_poisoned(event->shared))
+	if (!pvperf_reset_alive_nmi(vcpu) || pvperf_pin_poisoned(event->shared))
 		return;
 	local_irq_save(flags);
 	overflow_pace(event);
@@ -161,5 +161,5 @@ void pvperf_overflow_nmi(struct perf_event *perf, struct perf_sample_data *data,
 			      period);
 	atomic64_inc(&vm->stats.nmis);
 	trace_pvperf_inject(vm->pid, vcpu->index, vcpu->nmis);
-	pvperf_inject_nmi(vcpu, event->page);
+	pvperf_inject_nmi(vcpu, event->pin);
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * From a guest-physical address to memory. KVM's room: only this file reads memory
- * slots, by the inlines of kvm_host.h, which need no export.
+ * Pages that guests have given. KVM's room.
  *
  * Pages are pinned with FOLL_LONGTERM: a page neither moves nor is swapped while the
  * host counts into it, from NMI context as well. If userspace drops the mapping, the
@@ -13,52 +12,32 @@
 #include <linux/mm.h>
 #include <linux/module.h>
 #include <linux/slab.h>
-#include <linux/uaccess.h>
-#include "../compat/kvm.h"
 #include "../compat/symbol.h"
 #include "hold.h"
-#include "page.h"
+#include "pin.h"
+#include "slots.h"
 #include "state.h"
 
 static const atomic_long_t not_known = ATOMIC_LONG_INIT(1);
-const atomic_long_t *pvperf_page_poison __ro_after_init = &not_known;
+const atomic_long_t *pvperf_pin_poison __ro_after_init = &not_known;
 
-void pvperf_page_init(void)
+void pvperf_pin_init(void)
 {
-	pvperf_page_poison = pvperf_symbol_data("num_poisoned_pages") ?: &not_known;
+	pvperf_pin_poison = pvperf_symbol_data("num_poisoned_pages") ?: &not_known;
 }
 
-bool pvperf_page_look(const void *at)
+bool __pvperf_pin_poisoned(const void *at)
 {
 	struct page *page = virt_to_page(at);
 
 	return PageHWPoison(page) || folio_test_hwpoison(page_folio(page));
 }
 
-/* 0: there is no memory, or @write is set and the guest may not write to it. */
-static unsigned long page_hva(struct kvm *kvm, u64 gpa, bool write)
-{
-	int idx = srcu_read_lock(&kvm->srcu);
-	unsigned long hva = pvperf_kvm_hva(kvm, gpa >> PAGE_SHIFT, write);
-
-	srcu_read_unlock(&kvm->srcu, idx);
-	return hva ? hva + (gpa & ~PAGE_MASK) : 0;
-}
-
-bool pvperf_page_dirty(struct kvm *kvm, u64 gfn)
-{
-	int idx = srcu_read_lock(&kvm->srcu);
-	bool logged = pvperf_kvm_log(kvm, gfn);
-
-	srcu_read_unlock(&kvm->srcu, idx);
-	return logged;
-}
-
 /*
  * Memory that may be written to behind its owner's back, and has no owner who writes
  * it to a disk: anonymous, shmem, hugetlb. Older kernels pin a file's pages, too.
  */
-static bool page_may_stay(struct page *page)
+static bool pin_may_stay(struct page *page)
 {
 	struct folio *folio = page_folio(page);
 
@@ -71,7 +50,7 @@ static bool page_may_stay(struct page *page)
  * fault is taken only if there must be one, with none of our locks held, and with a
  * reference on the module: rmmod fails at once then, instead of waiting.
  */
-static bool page_pin_one(unsigned long hva, struct page **page)
+static bool pin_page(unsigned long hva, struct page **page)
 {
 	unsigned int flags = FOLL_WRITE | FOLL_LONGTERM;
 	bool done = pin_user_pages_fast(hva, 1, flags | FOLL_NOFAULT, page) == 1;
@@ -80,63 +59,63 @@ static bool page_pin_one(unsigned long hva, struct page **page)
 		done = pin_user_pages_fast(hva, 1, flags, page) == 1;
 		module_put(THIS_MODULE);
 	}
-	if (done && !page_may_stay(*page)) {
+	if (done && !pin_may_stay(*page)) {
 		unpin_user_page(*page);
 		done = false;
 	}
 	return done;
 }
 
-static struct pvperf_page *page_pin(struct kvm *kvm, u64 gpa)
+static struct pvperf_pin *pin_new(struct kvm *kvm, u64 gpa)
 {
-	unsigned long hva = page_hva(kvm, gpa & PAGE_MASK, true);
-	struct pvperf_page *page;
+	unsigned long hva = pvperf_slots_hva(kvm, gpa & PAGE_MASK, true);
+	struct pvperf_pin *pin;
 	struct page *pinned;
 
 	if (!hva)
 		return ERR_PTR(-KVM_EFAULT);
-	page = kzalloc(sizeof(*page), GFP_KERNEL_ACCOUNT);
-	if (!page)
+	pin = kzalloc(sizeof(*pin), GFP_KERNEL_ACCOUNT);
+	if (!pin)
 		return ERR_PTR(-KVM_ENOMEM);
-	if (!page_pin_one(hva, &pinned)) {
-		kfree(page);
+	if (!pin_page(hva, &pinned)) {
+		kfree(pin);
 		return ERR_PTR(-KVM_EFAULT);
 	}
-	page->gfn = gpa >> PAGE_SHIFT;
-	page->hva = hva;
-	page->address = page_address(pinned);
-	page->refs = 1;
-	return page;
+	pin->gfn = gpa >> PAGE_SHIFT;
+	pin->hva = hva;
+	pin->address = page_address(pinned);
+	pin->refs = 1;
+	return pin;
 }
 
 /*
- * What page_may_stay() allows has no file system that must know of the write, so
+ * What pin_may_stay() allows has no file system that must know of the write, so
  * the flag is all there is to set; set_page_dirty_lock() could sleep on a lock.
  */
-static void page_unpin(struct pvperf_page *page)
+static void pin_free(struct pvperf_pin *pin)
 {
-	struct page *pinned = virt_to_page(page->address);
+	struct page *pinned = virt_to_page(pin->address);
 
 	folio_set_dirty(page_folio(pinned));
 	unpin_user_page(pinned);
-	kfree(page);
+	kfree(pin);
 }
 
-static int page_order(const void *gfn, const struct rb_node *node)
+static int pin_order(const void *gfn, const struct rb_node *node)
 {
-	const struct pvperf_page *page = rb_entry(node, struct pvperf_page, node);
+	const struct pvperf_pin *pin = rb_entry(node, struct pvperf_pin, node);
 
-	return *(const u64 *)gfn < page->gfn ? -1 : *(const u64 *)gfn > page->gfn;
+	return *(const u64 *)gfn < pin->gfn ? -1 : *(const u64 *)gfn > pin->gfn;
 }
 
-static bool page_less(struct rb_node *node, const struct rb_node *other)
+static bool pin_less(struct rb_node *node, const struct rb_node *other)
 {
-	return page_order(&rb_entry(node, struct pvperf_page, node)->gfn, other) < 0;
+	return pin_order(&rb_entry(node, struct pvperf_pin, node)->gfn, other) < 0;
 }
 
-static struct pvperf_page *page_find(struct pvperf_vm *vm, u64 gfn)
+static struct pvperf_pin *pin_find(struct pvperf_vm *vm, u64 gfn)
 {
-	return rb_entry_safe(rb_find(&gfn, &vm->pages, page_order), struct pvperf_page, node);
+	return rb_entry_safe(rb_find(&gfn, &vm->pages, pin_order), struct pvperf_pin, node);
 }
 
 /*
@@ -144,103 +123,68 @@ static struct pvperf_page *page_find(struct pvperf_vm *vm, u64 gfn)
  * none. Userspace may have put other memory there since, as it does for a poisoned
  * page, too: that is an error as long as the old page has a user.
  */
-static struct pvperf_page *page_again(struct pvperf_vm *vm, u64 gpa)
+static struct pvperf_pin *pin_again(struct pvperf_vm *vm, u64 gpa)
 {
-	struct pvperf_page *page = page_find(vm, gpa >> PAGE_SHIFT);
+	struct pvperf_pin *pin = pin_find(vm, gpa >> PAGE_SHIFT);
 
 	lockdep_assert_held(&vm->lock);
-	if (!page)
+	if (!pin)
 		return NULL;
-	if (page_hva(vm->kvm, gpa & PAGE_MASK, true) != page->hva ||
-	    pvperf_page_poisoned(page->address))
+	if (pvperf_slots_hva(vm->kvm, gpa & PAGE_MASK, true) != pin->hva ||
+	    pvperf_pin_poisoned(pin->address))
 		return ERR_PTR(-KVM_EFAULT);
-	page->refs++;
-	return page;
+	pin->refs++;
+	return pin;
 }
 
-static struct pvperf_page *page_add(struct pvperf_vm *vm, struct pvperf_page *page, u32 max)
+static struct pvperf_pin *pin_add(struct pvperf_vm *vm, struct pvperf_pin *pin, u32 max)
 {
-	int err = pvperf_hold(vm, virt_to_page(page->address), max);
+	int err = pvperf_hold(vm, virt_to_page(pin->address), max);
 
 	if (err)
 		return ERR_PTR(err);
-	rb_add(&page->node, &vm->pages, page_less);
+	rb_add(&pin->node, &vm->pages, pin_less);
 	vm->nr_pages++;
-	return page;
+	return pin;
 }
 
 /* Another vCPU may pin the same page meanwhile: the first one in is taken. */
-static struct pvperf_page *page_new(struct pvperf_vm *vm, u64 gpa, u32 max)
+static struct pvperf_pin *pin_get_new(struct pvperf_vm *vm, u64 gpa, u32 max)
 {
-	struct pvperf_page *fresh = page_pin(vm->kvm, gpa), *page;
+	struct pvperf_pin *fresh = pin_new(vm->kvm, gpa), *pin;
 
 	if (IS_ERR(fresh))
 		return fresh;
 	mutex_lock(&vm->lock);
-	page = page_again(vm, gpa) ?: page_add(vm, fresh, max);
+	pin = pin_again(vm, gpa) ?: pin_add(vm, fresh, max);
 	mutex_unlock(&vm->lock);
-	if (page != fresh)
-		page_unpin(fresh);
-	return page;
+	if (pin != fresh)
+		pin_free(fresh);
+	return pin;
 }
 
-struct pvperf_page *pvperf_page_get(struct pvperf_vm *vm, u64 gpa, u32 max)
+struct pvperf_pin *pvperf_pin_get(struct pvperf_vm *vm, u64 gpa, u32 max)
 {
-	struct pvperf_page *page;
+	struct pvperf_pin *pin;
 
 	mutex_lock(&vm->lock);
-	page = page_again(vm, gpa);
+	pin = pin_again(vm, gpa);
 	mutex_unlock(&vm->lock);
-	return page ?: page_new(vm, gpa, max);
+	return pin ?: pin_get_new(vm, gpa, max);
 }
 
-void pvperf_page_put(struct pvperf_vm *vm, struct pvperf_page *page)
+void pvperf_pin_put(struct pvperf_vm *vm, struct pvperf_pin *pin)
 {
 	bool last;
 
 	mutex_lock(&vm->lock);
-	last = !--page->refs;
+	last = !--pin->refs;
 	if (last) {
-		pvperf_unhold(vm, virt_to_page(page->address));
-		rb_erase(&page->node, &vm->pages);
+		pvperf_unhold(vm, virt_to_page(pin->address));
+		rb_erase(&pin->node, &vm->pages);
 		vm->nr_pages--;
 	}
 	mutex_unlock(&vm->lock);
 	if (last)
-		page_unpin(page);
-}
-
-int pvperf_page_copy_in(struct kvm *kvm, void *to, u64 gpa, u32 len)
-{
-	const void __user *from = (void __user *)page_hva(kvm, gpa, false);
-	unsigned long left = len;
-
-	if (!from)
-		return -KVM_EFAULT;
-	if (!copy_from_user_nofault(to, from, len))
-		return 0;
-	if (try_module_get(THIS_MODULE)) {
-		left = copy_from_user(to, from, len);
-		module_put(THIS_MODULE);
-	}
-	return left ? -KVM_EFAULT : 0;
-}
-
-int pvperf_page_copy_out(struct kvm *kvm, u64 gpa, const void *from, u32 len)
-{
-	void __user *to = (void __user *)page_hva(kvm, gpa, true);
-	unsigned long left = len;
-
-	if (!to)
-		return -KVM_EFAULT;
-	if (!copy_to_user_nofault(to, from, len)) {
-		left = 0;
-	} else if (try_module_get(THIS_MODULE)) {
-		left = copy_to_user(to, from, len);
-		module_put(THIS_MODULE);
-	}
-	if (left)
-		return -KVM_EFAULT;
-	pvperf_page_dirty(kvm, gpa >> PAGE_SHIFT);
-	return 0;
+		pin_free(pin);
 }

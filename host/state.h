@@ -29,7 +29,7 @@ struct kvm_vcpu;
 struct mm_struct;
 struct perf_event;
 struct pvperf_host_event;
-struct pvperf_page;
+struct pvperf_pin;
 struct pvperf_thread;
 
 /* Why an event or a page ends, and so what may still be written to the guest. */
@@ -62,7 +62,7 @@ struct pvperf_vm {
 	u64 clock;			/* random, not 0: the VM's name in traces */
 	char name[TASK_COMM_LEN];	/* of the process, at the first call */
 	struct mutex lock;		/* protects .pages to .held */
-	struct rb_root pages;		/* struct pvperf_page by gfn */
+	struct rb_root pages;		/* struct pvperf_pin by gfn */
 	struct rb_root folios;		/* of more than a page: struct hold by folio */
 	u32 nr_pages;
 	u32 held;			/* in pages; see hold.c */
@@ -101,8 +101,8 @@ struct pvperf_vcpu {
 	u32 nr_events;
 	u32 calls;			/* so far, by the vCPU itself */
 	struct pvperf_host_event *recent[PVPERF_VCPU_RECENT];	/* by id */
-	struct pvperf_page *page;	/* attached, or NULL */
-	struct guest_perf_page *head;	/* in .page */
+	struct pvperf_pin *pin;		/* of the attached page, or NULL */
+	struct guest_perf_page *head;	/* in .pin */
 	u64 page_addr;			/* guest-physical */
 	struct pvperf_compat_now now;	/* the context's time in the current call ... */
 	u64 clock;			/* ... and local_clock(); 0: not read yet */
@@ -124,8 +124,8 @@ struct pvperf_host_event {
 	bool raised;			/* .period is longer than the guest asked for */
 	struct guest_perf_attr attr;	/* our copy, checked */
 	struct perf_event *perf;	/* NULL: recreating it failed */
-	struct pvperf_page *page;
-	struct guest_perf_event *shared;	/* in .page */
+	struct pvperf_pin *pin;
+	struct guest_perf_event *shared;	/* in .pin */
 	struct pvperf_event_sync sync;	/* what the guest was last told */
 	struct pvperf_event_sync base;	/* sums of the perf_events before .perf */
 	u64 synced;			/* when it was told, by local_clock() ... */

@@ -7,7 +7,7 @@
 #include <linux/debugfs.h>
 #include <linux/seq_file.h>
 #include "keep.h"
-#include "page.h"
+#include "pin.h"
 #include "priority.h"
 #include "stats.h"
 #include "vm.h"
@@ -71,7 +71,7 @@ static void event_show(struct seq_file *m, const struct pvperf_host_event *event
 		"off", "counting", "starved", "error", "gone",
 	};
 
-	const char *state = pvperf_page_poisoned(event->shared) ? "poisoned" :
+	const char *state = pvperf_pin_poisoned(event->shared) ? "poisoned" :
 							       states[event->sync.state];
 
 	seq_printf(m, "    event id=%d type=%s config=0x%llx flags=0x%llx period=%llu state=%s count=%llu enabled=%llu running=%llu\n",
@@ -98,7 +98,7 @@ static void vm_show(struct pvperf_vm *vm, void *arg)
 	xa_for_each(&vm->vcpus, idx, vcpu) {
 		mutex_lock(&vcpu->lock);
 		seq_printf(m, "  vcpu index=%u events=%u attached=%d nmis=%u\n",
-			   vcpu->index, vcpu->nr_events, !!vcpu->page,
+			   vcpu->index, vcpu->nr_events, !!vcpu->pin,
 			   READ_ONCE(vcpu->nmis));
 		list_for_each_entry(event, &vcpu->events, node)
 			event_show(m, event);

@@ -10,7 +10,7 @@
 
 #include <linux/types.h>
 #include <pvperf/page.h>
-#include "page.h"
+#include "pin.h"
 #include "state.h"
 
 /**
@@ -85,7 +85,7 @@ static inline void pvperf_sync_store(struct pvperf_host_event *event)
  */
 static inline void pvperf_sync_tell(struct pvperf_host_event *event)
 {
-	if (!pvperf_page_poisoned(event->shared))
+	if (!pvperf_pin_poisoned(event->shared))
 		pvperf_sync_store(event);
 }
 

@@ -10,7 +10,8 @@
 #include "dirty.h"
 #include "event.h"
 #include "inject.h"
-#include "page.h"
+#include "pin.h"
+#include "slots.h"
 #include "thread.h"
 #include "trace.h"
 #include "vcpu.h"
@@ -103,36 +104,36 @@ void pvperf_vcpu_leave(struct pvperf_vcpu *vcpu)
 	mutex_unlock(&vcpu->lock);
 }
 
-static void vcpu_detach_page(struct pvperf_vcpu *vcpu, enum pvperf_end end)
+static void vcpu_unpin(struct pvperf_vcpu *vcpu, enum pvperf_end end)
 {
-	if (!vcpu->page)
+	if (!vcpu->pin)
 		return;
-	if (end == PVPERF_END_GONE && !pvperf_page_poisoned(vcpu->head)) {
+	if (end == PVPERF_END_GONE && !pvperf_pin_poisoned(vcpu->head)) {
 		WRITE_ONCE(vcpu->head->state, KVM_PERF_PAGE_GONE);
-		pvperf_page_dirty(vcpu->vm->kvm, vcpu->page->gfn);
+		pvperf_slots_log(vcpu->vm->kvm, vcpu->pin->gfn);
 	}
 	WRITE_ONCE(vcpu->head, NULL);
 	/*
 	 * An overflow handler that still has the old .head runs in the vCPU's own
 	 * thread: either that is the current one, or its events are closed by now.
 	 */
-	pvperf_page_put(vcpu->vm, vcpu->page);
-	vcpu->page = NULL;
+	pvperf_pin_put(vcpu->vm, vcpu->pin);
+	vcpu->pin = NULL;
 }
 
-void pvperf_vcpu_attach(struct pvperf_vcpu *vcpu, u64 addr, struct pvperf_page *page)
+void pvperf_vcpu_attach(struct pvperf_vcpu *vcpu, u64 addr, struct pvperf_pin *pin)
 {
-	struct guest_perf_page *head = pvperf_page_at(page, addr);
+	struct guest_perf_page *head = pvperf_pin_at(pin, addr);
 
 	lockdep_assert_held(&vcpu->lock);
-	vcpu_detach_page(vcpu, PVPERF_END_CLOSE);
+	vcpu_unpin(vcpu, PVPERF_END_CLOSE);
 	memset(head, 0, offsetof(struct guest_perf_page, batch));
 	head->version = KVM_PERF_ABI_VERSION;
 	head->epoch = pvperf_caps_epoch(vcpu->vm->serial);
 	head->nmis = vcpu->nmis;
 	head->clock = vcpu->vm->clock;
 	head->state = KVM_PERF_PAGE_LIVE;
-	vcpu->page = page;
+	vcpu->pin = pin;
 	vcpu->page_addr = addr;
 	WRITE_ONCE(vcpu->head, head);
 }
@@ -142,12 +143,12 @@ void pvperf_vcpu_clear(struct pvperf_vcpu *vcpu, enum pvperf_end end)
 	struct pvperf_host_event *event, *next;
 
 	lockdep_assert_held(&vcpu->lock);
-	if (vcpu->nr_events || vcpu->page)
+	if (vcpu->nr_events || vcpu->pin)
 		trace_pvperf_teardown(vcpu->vm->pid, vcpu->index,
 				      vcpu->nr_events, end);
 	list_for_each_entry_safe(event, next, &vcpu->events, node)
 		pvperf_event_close(event, end);
-	vcpu_detach_page(vcpu, end);
+	vcpu_unpin(vcpu, end);
 }
 
 void pvperf_vcpu_clear_all(struct pvperf_vm *vm, enum pvperf_end end)

@@ -47,9 +47,9 @@ void pvperf_vcpu_leave(struct pvperf_vcpu *vcpu);
  * pvperf_vcpu_attach() - set the vCPU's page
  * @vcpu: the vCPU whose thread this is, locked
  * @addr: guest-physical, aligned to a page
- * @page: the memory there; the caller's reference becomes the vCPU's
+ * @pin: the memory there; the caller's reference becomes the vCPU's
  */
-void pvperf_vcpu_attach(struct pvperf_vcpu *vcpu, u64 addr, struct pvperf_page *page);
+void pvperf_vcpu_attach(struct pvperf_vcpu *vcpu, u64 addr, struct pvperf_pin *pin);
 
 /**
  * pvperf_vcpu_clear() - close all events of a vCPU and put its page

@@ -177,7 +177,7 @@ void pvperf_vm_reset_seen(const struct kvm_vcpu *kvcpu)
 	if (vcpu && vcpu->kvcpu == kvcpu) {
 		pvperf_reset_mark(vcpu);
 		/* Userspace can reset in a loop: not without OPEN or ATTACH in it. */
-		if (vcpu->nr_events || vcpu->page)
+		if (vcpu->nr_events || vcpu->pin)
 			queue_work(works, &vms_reset);
 	}
 	rcu_read_unlock();
