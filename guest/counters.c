@@ -91,7 +91,7 @@ __u64 pvperf_counters_need(const struct pvperf_counters *has, __u32 type, __u64 
 	       NEED_NARROW : NEED_GENERAL;
 }
 
-/* What the one fixed counter for it, if there is one, leaves of the events of a byte. */
+/* Events of one kind that are left over after its fixed counter. */
 static __u32 counters_left(const struct pvperf_counters *has, __u32 n, __u32 flag)
 {
 	return n && (has->kinds & flag) ? n - 1 : n;

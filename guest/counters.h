@@ -51,7 +51,7 @@ static inline int pvperf_counters_odd(__u64 need)
 	return (need & 0xfe) || need >> 24;
 }
 
-/* How many counters that is, if no fixed counter takes any of them. */
+/* General counters needed without any fixed one. */
 static inline __u32 pvperf_counters_sum(__u64 need)
 {
 	return need * 0x0101010101ULL >> 32 & 0xff;

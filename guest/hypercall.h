@@ -5,7 +5,7 @@
 /*
  * The calls to the host, one inline for each. No other file makes a call. Each returns
  * the host's answer, which is a -KVM_E* value if negative, and concerns the vCPU that
- * makes it; a caller to whom that matters has IRQs off. A call may take long, as the
+ * makes it; callers that depend on the vCPU disable IRQs. A call may take long, as the
  * host may sleep in it; the guest sees that as steal time.
  */
 

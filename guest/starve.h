@@ -15,8 +15,8 @@
 /* All in a flush: with IRQs off, on @cpu. */
 
 /*
- * The wanted events, if one of @dirty has begun while others idle. The host's core then
- * schedules all events anew, and may take the counter of one that has counted so far.
+ * Events that may just have lost their counter to one of @dirty that has begun: perf core at
+ * the host schedules all events anew then. 0 if none idles.
  */
 static inline unsigned long pvperf_starve_suspects(const struct pvperf_cpu *cpu,
 						   unsigned long dirty)

@@ -140,8 +140,8 @@ struct pvperf_area {
 static_assert(sizeof(struct pvperf_area) == 4 * PAGE_SIZE);
 
 /*
- * A CPU. The comment at each part names the file that writes it; a second writer is
- * named at the field.
+ * A CPU. Each part belongs to the unit that is named there, and only that CPU touches it,
+ * with IRQs off; in an NMI see pvperf_slot.
  */
 struct pvperf_cpu {
 	struct pvperf_area *area;	/* cpu.c: from first online until module exit */
@@ -149,7 +149,7 @@ struct pvperf_cpu {
 	struct {			/* link.c */
 		bool online;		/* the CPU may be attached */
 		bool attached;		/* the host has the area */
-		bool lost;		/* batch.c: a result of this flush denies .attached */
+		bool lost;		/* a result of this flush says that the host forgot us */
 		u64 epoch;		/* of the host that the CPU is attached to */
 		unsigned long retry;	/* no attempt to attach before; jiffies */
 	} link;
@@ -157,7 +157,7 @@ struct pvperf_cpu {
 	struct {			/* pmu.c */
 		int depth;		/* of nested pmu_disable() */
 		unsigned int flags;	/* PERF_PMU_TXN_* */
-		unsigned long slots;	/* event.c: filled in this transaction ... */
+		unsigned long slots;	/* filled in this transaction ... */
 		bool pinned;		/* ... one of them for a pinned group */
 	} txn;
 
@@ -174,10 +174,10 @@ struct pvperf_cpu {
 	} set;
 
 	struct {			/* the host's counters for hardware events */
-		u64 used;		/* event.c: what the hardware events in slots need */
-		bool scarce;		/* batch.c, account.c: too few since the last tick */
-		u32 shown;		/* idle.c: that many were seen to count together ... */
-		unsigned long shown_until;	/* ... and will until then; jiffies */
+		u64 used;		/* what the hardware events in slots need */
+		bool scarce;		/* too few since the last tick */
+		u32 shown;		/* most events seen counting at once ... */
+		unsigned long shown_until;	/* ... which holds until then; jiffies */
 	} counters;
 
 	struct {			/* read.c */
@@ -194,17 +194,17 @@ struct pvperf_cpu {
 	} batch;
 
 	struct {			/* starve.c */
-		unsigned long slots;	/* account.c: should count and do not */
+		unsigned long slots;	/* should count and do not */
 		u64 began;		/* before the batch that has starved events; else 0 */
 	} starve;
 
-	struct {			/* nmi.c; link.c for a new host */
+	struct {			/* nmi.c */
 		u32 seen;		/* announced NMIs that the handler knows of ... */
 		bool late;		/* ... one of them is still to come */
 		unsigned long late_until;	/* but not after this; jiffies */
 	} nmi;
 
-	bool hiding_throttle;		/* sample.c: ->stop() must not stop, see there */
+	bool hiding_throttle;		/* ->stop() must not stop, see sample.c */
 
 	struct pvperf_slot slot[PVPERF_SLOTS];
 };

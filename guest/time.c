@@ -16,8 +16,8 @@
 #include "time.h"
 
 /*
- * What the page says is forward of what is known, or nothing: the memory may be older than
- * the guest, if the VM has moved and its next host does not write here.
+ * 0 if the page is older than what we know: the VM may have moved, and its next host does
+ * not write here.
  */
 static u64 time_grown(u64 now, u64 before)
 {

@@ -35,7 +35,7 @@ static u64 call_addr(const struct pvperf_call *call)
 	return (u64)call->arg[1] << 32 | call->arg[0];
 }
 
-/* Most hosts leave nobody out, so that is asked first. */
+/* Fast path: the list of names is usually empty. */
 static __always_inline bool call_available(const struct kvm *kvm)
 {
 	return READ_ONCE(pvperf_policy.access) >= PVPERF_ACCESS_LOCAL &&
@@ -43,8 +43,8 @@ static __always_inline bool call_available(const struct kvm *kvm)
 }
 
 /*
- * The admin may take it away at any time. Whoever looks with a vCPU's lock held may
- * open something: pvperf_vms_clear(), or _leave_out(), has yet to take that lock.
+ * Checked under vcpu->lock: the admin's change is made first, and clearing takes this lock,
+ * so it finds what we open.
  */
 static bool call_still_available(const struct pvperf_vcpu *vcpu)
 {

@@ -21,12 +21,12 @@ extern struct pvperf_policy pvperf_policy;
 int pvperf_caps_init(bool hardware);
 
 /**
- * pvperf_caps_epoch() - what tells a guest that it has to do with another host side
+ * pvperf_caps_epoch() - the VM's epoch: changes when the host side does
  * @vm: the VM's serial number
  *
  * No VM can find out from its epoch which others share its host.
  *
- * Return: a number that is another one for each VM, and at each load of the module.
+ * Return: a number unique to this VM and load of the module.
  */
 u64 pvperf_caps_epoch(u64 vm);
 

@@ -4,7 +4,8 @@
 
 /*
  * perf lends the whole PMU to VMs with a mediated vPMU, but only while nobody has a
- * hardware event that counts guests. With yield=1 ours make room for such a VM.
+ * hardware event that counts guests. With yield=1 guests give up
+ * their hardware events for such a VM.
  */
 
 /**

@@ -7,6 +7,7 @@
 
 #include <linux/glob.h>
 #include <linux/kernel.h>
+#include <linux/mutex.h>
 #include <linux/slab.h>
 #include <linux/string.h>
 #include <linux/sysfs.h>
@@ -20,6 +21,7 @@ struct pvperf_names {
 	char pattern[];		/* each ends with a 0, the last one with two */
 };
 
+static DEFINE_MUTEX(names_lock);	/* of writers */
 struct pvperf_names __rcu *pvperf_names;
 
 bool pvperf_names_match(const char *name)
@@ -67,7 +69,9 @@ int pvperf_names_set(const char *value)
 			return -ENOMEM;
 		names_split(names->pattern, value, len);
 	}
-	names = rcu_replace_pointer(pvperf_names, names, true);
+	mutex_lock(&names_lock);
+	names = rcu_replace_pointer(pvperf_names, names, lockdep_is_held(&names_lock));
+	mutex_unlock(&names_lock);
 	if (names)
 		kfree_rcu(names, rcu);
 	return 0;
@@ -75,11 +79,14 @@ int pvperf_names_set(const char *value)
 
 int pvperf_names_get(char *buffer)
 {
-	const struct pvperf_names *names = rcu_dereference_protected(pvperf_names, true);
+	const struct pvperf_names *names;
 	const char *pattern;
 	int len = 0;
 
+	mutex_lock(&names_lock);
+	names = rcu_dereference_protected(pvperf_names, lockdep_is_held(&names_lock));
 	for (pattern = names ? names->pattern : ""; *pattern; pattern += strlen(pattern) + 1)
 		len += sysfs_emit_at(buffer, len, "%s%s", len ? "," : "", pattern);
+	mutex_unlock(&names_lock);
 	return len + sysfs_emit_at(buffer, len, "\n");
 }

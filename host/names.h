@@ -32,7 +32,7 @@ static inline bool pvperf_names_any(void)
 bool pvperf_names_match(const char *name);
 
 /**
- * pvperf_names_set() - replace the list; the caller keeps others from doing so, too
+ * pvperf_names_set() - replace the list; may sleep
  * @value: patterns as glob_match() knows them, separated by commas
  *
  * Return: 0, or -EINVAL after a message, or -ENOMEM.
@@ -40,7 +40,7 @@ bool pvperf_names_match(const char *name);
 int pvperf_names_set(const char *value);
 
 /**
- * pvperf_names_get() - the list as text; with the same care
+ * pvperf_names_get() - the list as text; may sleep
  * @buffer: of a page
  *
  * Return: its length.

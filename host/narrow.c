@@ -37,7 +37,7 @@ static const struct code_range golden_cove[] = {
 /* Unit mask and select of events that are unlike the others of their code. */
 static const u16 ice_lake_unlike[EXCEPTIONS] = { 0x04a3, 0x10a3, 0x14a3 };
 
-/* Those of 0xa4 and 0xcd, and 0xce, fit in one counter only: worse than narrow. */
+/* Events of 0xa4, 0xcd and 0xce fit in one counter only; narrow is the closest. */
 static const u16 golden_cove_unlike[EXCEPTIONS] = {
 	0x01a3, 0x02a3, 0x05a3, 0x06a3, 0x08a3, 0x0ca3, 0x04a4, 0x08a4, 0x02cd,
 };

@@ -12,7 +12,7 @@
 /**
  * pvperf_narrow_init() - find out which events are narrow
  *
- * Takes that no event is narrow if the CPU's model is not known.
+ * Without a known model, no event is treated as narrow.
  */
 void pvperf_narrow_init(void);
 

@@ -45,7 +45,7 @@ static int check_cache(const struct pvperf_policy *policy,
 	return (c & 0xff) == CACHE_NODE && !policy->node ? -KVM_EPERM : 0;
 }
 
-/* Another user of an MSR that hyperthreads share has to wait. */
+/* A guest would block the sibling's use of an MSR that hyperthreads share. */
 static int check_raw(const struct pvperf_policy *policy,
 		     const struct guest_perf_attr *attr)
 {

@@ -24,9 +24,9 @@ unsigned long pvperf_slots_hva(struct kvm *kvm, u64 gpa, bool write);
  * @kvm: the VM, which has not ended
  * @gfn: the guest frame number of a page that the host has written to
  *
- * The log is the bitmap of a memory slot. To push into a dirty ring, which userspace may
- * have instead, takes a running vCPU and a function that newer kernels keep for KVM; then
- * the guest bears it, which takes nothing from the memory of a host side that is gone.
+ * The log is the bitmap of a memory slot. Dirty rings are not supported, as pushing needs a
+ * running vCPU and a function that newer kernels export to KVM alone; the guest ignores stale
+ * memory after a migration instead.
  *
  * Context: any but NMI.
  * Return: false if there is no such log.

@@ -76,8 +76,7 @@ static void sync_book_failed(struct pvperf_host_event *event, u64 enabled)
 
 /*
  * No perf_event keeps the time, as none could be recreated: books the time that the
- * thread has run. What is known of another CPU's thread may be a tick old, so no more
- * than has passed.
+ * thread has run. Another CPU's runtime may be a tick old: clamped to the time that passed.
  */
 static void sync_book_nothing(struct pvperf_host_event *event)
 {

@@ -40,7 +40,7 @@ struct pvperf_thread *pvperf_thread_get(void);
 
 /**
  * pvperf_thread_put() - give a reference back; process context
- * @thread: none of its events is the caller's any more
+ * @thread: the caller has released its events
  */
 void pvperf_thread_put(struct pvperf_thread *thread);
 

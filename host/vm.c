@@ -23,7 +23,7 @@ static bool watched;	/* pvperf_vms_vcpus_of() may run */
 static atomic_t nr_unfreed;	/* VMs that are, or were, in the registry */
 static DECLARE_WAIT_QUEUE_HEAD(vms_gone);	/* a VM has left the registry, or is freed */
 
-/* Our own, and bound to no CPU: what waits in it keeps none of the host's works waiting. */
+/* Private and unbound: works that block here stall nobody else's. */
 static struct workqueue_struct *works;
 
 int pvperf_vms_init(void)
@@ -34,7 +34,7 @@ int pvperf_vms_init(void)
 
 void pvperf_vms_fini(void)
 {
-	/* Who has a reference, such as a writer to `priority`, drops it by a work. */
+	/* The last vm_put() queues vms_free. */
 	wait_event(vms_gone, !atomic_read(&nr_unfreed));
 	destroy_workqueue(works);
 }
@@ -136,7 +136,7 @@ struct pvperf_vm *pvperf_vm_get(struct kvm *kvm)
 
 /*
  * The VM that follows @after, or the first, with a reference; drops that of @after.
- * Nobody holds the registry's lock while he looks at a VM, which may take long.
+ * Callers use the VM without vms_lock: that may take long.
  */
 static struct pvperf_vm *vm_next(struct pvperf_vm *after)
 {
@@ -185,7 +185,7 @@ void pvperf_vm_reset_seen(const struct kvm_vcpu *kvcpu)
 
 /*
  * No call can come in any more. The VM stays in the registry until nothing touches
- * KVM's structures: who finds it gone may free them.
+ * KVM's structures: once it is unhashed KVM may free struct kvm.
  */
 static void vm_quiesce(struct pvperf_vm *vm, enum pvperf_end end)
 {
@@ -350,6 +350,8 @@ void pvperf_vms_for_each(void (*show)(struct pvperf_vm *vm, void *arg), void *ar
 {
 	struct pvperf_vm *vm = NULL;
 
-	while ((vm = vm_next(vm)))
+	while ((vm = vm_next(vm))) {
+		lockdep_assert_not_held(&vms_lock);
 		show(vm, arg);
+	}
 }
