@@ -20,6 +20,7 @@
 /* Protects .access and the names, and what they stand for. */
 static DEFINE_MUTEX(access_lock);
 static bool loaded;			/* between the module's init and its exit */
+static bool hooked;			/* guests' calls come in, whatever .access says */
 
 static const char *const accesses[] = {
 	[PVPERF_ACCESS_UNAVAILABLE] = "unavailable",
@@ -28,11 +29,12 @@ static const char *const accesses[] = {
 
 static int access_open(void)
 {
-	int err = pvperf_door_watch();
+	int err = hooked ? 0 : pvperf_door_watch();
 
-	if (err)
+	if (err || hooked)
 		return err;
 	err = pvperf_door_open();
+	hooked = !err;
 	if (!err)
 		return 0;
 	/* A guest may have come in before the self-test failed. */
@@ -41,13 +43,18 @@ static int access_open(void)
 	return err;
 }
 
-static void access_close(void)
+/* The hooks stay if a VM keeps perf from ending its events, unless the module @leaves. */
+static void access_close(bool leaves)
 {
 	/* At once, as the next step waits for calls, and they may wait for userspace. */
-	pvperf_vms_clear();
+	if (!pvperf_vms_clear(leaves)) {
+		pr_warn("guests have lost pvperf, but its hooks on KVM stay: write access=unavailable again when that process has ended\n");
+		return;
+	}
 	pvperf_door_close();
 	pvperf_vms_end();
 	pvperf_door_unwatch();
+	hooked = false;
 }
 
 static void access_note(void)
@@ -69,7 +76,7 @@ static int access_apply(enum pvperf_access access)
 	if (access == PVPERF_ACCESS_LOCAL)
 		err = access_open();
 	else
-		access_close();
+		access_close(false);
 	if (err)
 		WRITE_ONCE(pvperf_policy.access, PVPERF_ACCESS_UNAVAILABLE);
 	else
@@ -89,7 +96,7 @@ static int access_set(const char *value, const struct kernel_param *kp)
 	mutex_lock(&access_lock);
 	if (!loaded)
 		pvperf_policy.access = access;
-	else if (access != pvperf_policy.access)
+	else if (access != pvperf_policy.access || hooked != (access == PVPERF_ACCESS_LOCAL))
 		err = access_apply(access);
 	mutex_unlock(&access_lock);
 	return err;
@@ -161,9 +168,8 @@ void pvperf_access_exit(void)
 {
 	mutex_lock(&access_lock);
 	loaded = false;
-	if (pvperf_policy.access == PVPERF_ACCESS_LOCAL) {
-		WRITE_ONCE(pvperf_policy.access, PVPERF_ACCESS_UNAVAILABLE);
-		access_close();
-	}
+	WRITE_ONCE(pvperf_policy.access, PVPERF_ACCESS_UNAVAILABLE);
+	if (hooked)
+		access_close(true);
 	mutex_unlock(&access_lock);
 }

@@ -18,7 +18,7 @@ void pvperf_lend_begin(void)
 
 	/* Whoever opens one meanwhile is refused, so this VM starts the first time. */
 	pvperf_event_block();
-	n = pvperf_vms_reopen(pvperf_event_has_counter);
+	n = pvperf_vms_reopen(PVPERF_VM_LEND);
 	if (n)
 		pr_info_ratelimited("%u hardware events of guests make room for the mediated vPMU of process %d (%s)\n",
 				    n, current->tgid, current->group_leader->comm);
@@ -33,5 +33,5 @@ void pvperf_lend_end(int err)
 
 void pvperf_lend_back(void)
 {
-	pvperf_vms_reopen(pvperf_event_has_nothing);
+	pvperf_vms_reopen(PVPERF_VM_LEND_BACK);
 }

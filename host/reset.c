@@ -14,7 +14,7 @@ bool pvperf_reset_real_mode_nmi(const struct kvm_vcpu *kvcpu)
 
 bool pvperf_reset_alive_nmi(const struct pvperf_vcpu *vcpu)
 {
-	return !READ_ONCE(vcpu->dead) && !pvperf_reset_real_mode_nmi(vcpu->kvcpu);
+	return !READ_ONCE(vcpu->mute) && !pvperf_reset_real_mode_nmi(vcpu->kvcpu);
 }
 
 void pvperf_reset_mark(struct pvperf_vcpu *vcpu)

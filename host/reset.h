@@ -24,7 +24,7 @@ bool pvperf_reset_real_mode_nmi(const struct kvm_vcpu *kvcpu);
  * pvperf_reset_alive_nmi() - may a vCPU's memory be written to? Any context
  * @vcpu: the vCPU
  *
- * Return: false if the vCPU was reset, even where no hook has seen it.
+ * Return: false if the vCPU was reset, even where no hook has seen it, or is to be cleared.
  */
 bool pvperf_reset_alive_nmi(const struct pvperf_vcpu *vcpu);
 

@@ -20,6 +20,7 @@
 #include <linux/refcount.h>
 #include <linux/sched.h>
 #include <linux/types.h>
+#include <linux/workqueue.h>
 #include <linux/xarray.h>
 #include <pvperf/page.h>
 #include "../compat/count.h"
@@ -76,6 +77,11 @@ struct pvperf_vm {
 	u8 priority;			/* enum pvperf_priority; may change at any time */
 	struct pvperf_stats stats;
 	atomic64_t open_at;		/* pace.c: when the next OPEN may be */
+	struct delayed_work work;	/* does what others want of the VM; holds a reference */
+	unsigned long todo;		/* bits of enum pvperf_vm_task, for .work */
+	atomic_t asked;			/* how often .work was asked for ... */
+	int done;			/* ... and up to which of these it is done */
+	u32 moved;			/* events that it has reopened then */
 	struct llist_node freed;	/* waits for a grace period */
 };
 
@@ -88,7 +94,7 @@ struct pvperf_vm {
  * The vCPU's own thread does everything, with .lock held; others (the ends of
  * VMs, debugfs, another vCPU's RESET) take .lock, too. The overflow handler runs
  * in that thread's NMI or interrupt and takes no lock: what it uses (.head, .nmis,
- * .overflowed, .dead) is a word, or changes only while no event of the vCPU can overflow.
+ * .overflowed, .mute) is a word, or changes only while no event of the vCPU can overflow.
  */
 struct pvperf_vcpu {
 	struct pvperf_vm *vm;
@@ -109,7 +115,13 @@ struct pvperf_vcpu {
 	u64 unlogged;			/* no log of dirty pages; see pvperf_dirty_slots_nmi() */
 	u64 overflowed;			/* frame number + 1 of an event, for .wake; 0: none */
 	u32 nmis;
-	bool dead;			/* the vCPU was reset: write nothing any more */
+	union {
+		struct {
+			bool dead;	/* the vCPU was reset: write nothing any more */
+			bool gone;	/* the admin wants it cleared: no more overflows */
+		};
+		u16 mute;		/* both */
+	};
 	struct irq_work wake;
 	struct guest_perf_op batch[KVM_PERF_BATCH_MAX];
 };

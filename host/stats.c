@@ -10,6 +10,7 @@
 #include "pin.h"
 #include "priority.h"
 #include "stats.h"
+#include "vcpu.h"
 #include "vm.h"
 
 static struct dentry *stats_dir;
@@ -96,7 +97,10 @@ static void vm_show(struct pvperf_vm *vm, void *arg)
 		   atomic64_read(&vm->stats.overflows),
 		   atomic64_read(&vm->stats.nmis));
 	xa_for_each(&vm->vcpus, idx, vcpu) {
-		mutex_lock(&vcpu->lock);
+		if (!pvperf_vcpu_lock_soon(vcpu)) {
+			seq_printf(m, "  vcpu index=%u busy=1\n", vcpu->index);
+			break;
+		}
 		seq_printf(m, "  vcpu index=%u events=%u attached=%d nmis=%u\n",
 			   vcpu->index, vcpu->nr_events, !!vcpu->pin,
 			   READ_ONCE(vcpu->nmis));

@@ -2,6 +2,7 @@
 /*
  * vCPUs. KVM's room: may know struct kvm_vcpu, not perf.
  */
+#include <linux/delay.h>
 #include <linux/err.h>
 #include <linux/kvm_host.h>
 #include <linux/slab.h>
@@ -15,6 +16,9 @@
 #include "thread.h"
 #include "trace.h"
 #include "vcpu.h"
+
+/* Milliseconds. A call takes less, unless perf or memory holds it up. */
+#define VCPU_LOCK_TRIES	100
 
 static struct pvperf_vcpu *vcpu_alloc(struct pvperf_vm *vm, struct kvm_vcpu *kvcpu)
 {
@@ -85,25 +89,6 @@ static void vcpu_rebind(struct pvperf_vcpu *vcpu)
 	pvperf_thread_put(before);
 }
 
-void pvperf_vcpu_enter(struct pvperf_vcpu *vcpu)
-{
-	mutex_lock(&vcpu->lock);
-	vcpu->now.ctx = NULL;
-	vcpu->clock = 0;
-	if (unlikely(READ_ONCE(vcpu->dead))) {
-		pvperf_vcpu_clear(vcpu, PVPERF_END_SILENT);
-		WRITE_ONCE(vcpu->dead, false);
-	}
-	if (unlikely(vcpu->thread->task != current))
-		vcpu_rebind(vcpu);
-}
-
-void pvperf_vcpu_leave(struct pvperf_vcpu *vcpu)
-{
-	pvperf_dirty_vcpu(vcpu);
-	mutex_unlock(&vcpu->lock);
-}
-
 static void vcpu_unpin(struct pvperf_vcpu *vcpu, enum pvperf_end end)
 {
 	if (!vcpu->pin)
@@ -151,6 +136,33 @@ void pvperf_vcpu_clear(struct pvperf_vcpu *vcpu, enum pvperf_end end)
 	vcpu_unpin(vcpu, end);
 }
 
+/* pvperf_vcpu_clear() of a vCPU that may have been reset, and may be mute. */
+static void vcpu_end(struct pvperf_vcpu *vcpu, enum pvperf_end end)
+{
+	pvperf_vcpu_clear(vcpu, READ_ONCE(vcpu->dead) ? PVPERF_END_SILENT : end);
+	if (end == PVPERF_END_GONE)
+		WRITE_ONCE(vcpu->gone, false);
+}
+
+void pvperf_vcpu_enter(struct pvperf_vcpu *vcpu)
+{
+	mutex_lock(&vcpu->lock);
+	vcpu->now.ctx = NULL;
+	vcpu->clock = 0;
+	if (unlikely(READ_ONCE(vcpu->mute))) {
+		vcpu_end(vcpu, PVPERF_END_GONE);
+		WRITE_ONCE(vcpu->dead, false);
+	}
+	if (unlikely(vcpu->thread->task != current))
+		vcpu_rebind(vcpu);
+}
+
+void pvperf_vcpu_leave(struct pvperf_vcpu *vcpu)
+{
+	pvperf_dirty_vcpu(vcpu);
+	mutex_unlock(&vcpu->lock);
+}
+
 void pvperf_vcpu_clear_all(struct pvperf_vm *vm, enum pvperf_end end)
 {
 	struct pvperf_vcpu *vcpu;
@@ -158,10 +170,18 @@ void pvperf_vcpu_clear_all(struct pvperf_vm *vm, enum pvperf_end end)
 
 	xa_for_each(&vm->vcpus, idx, vcpu) {
 		mutex_lock(&vcpu->lock);
-		pvperf_vcpu_clear(vcpu, READ_ONCE(vcpu->dead) ?
-				  PVPERF_END_SILENT : end);
+		vcpu_end(vcpu, end);
 		mutex_unlock(&vcpu->lock);
 	}
+}
+
+void pvperf_vcpu_mute_all(struct pvperf_vm *vm)
+{
+	struct pvperf_vcpu *vcpu;
+	unsigned long idx;
+
+	xa_for_each(&vm->vcpus, idx, vcpu)
+		WRITE_ONCE(vcpu->gone, true);
 }
 
 void pvperf_vcpu_clear_dead(struct pvperf_vm *vm)
@@ -178,6 +198,18 @@ void pvperf_vcpu_clear_dead(struct pvperf_vm *vm)
 			pvperf_vcpu_clear(vcpu, PVPERF_END_SILENT);
 		mutex_unlock(&vcpu->lock);
 	}
+}
+
+bool pvperf_vcpu_lock_soon(struct pvperf_vcpu *vcpu)
+{
+	int tries;
+
+	for (tries = 0; !mutex_trylock(&vcpu->lock); tries++) {
+		if (tries == VCPU_LOCK_TRIES || fatal_signal_pending(current))
+			return false;
+		fsleep(1000);
+	}
+	return true;
 }
 
 /* Returns how many events it has reopened. */

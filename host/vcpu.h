@@ -66,10 +66,28 @@ void pvperf_vcpu_clear(struct pvperf_vcpu *vcpu, enum pvperf_end end);
 void pvperf_vcpu_clear_all(struct pvperf_vm *vm, enum pvperf_end end);
 
 /**
+ * pvperf_vcpu_mute_all() - no event of a VM overflows any more
+ * @vm: the VM, until pvperf_vcpu_clear_all() with PVPERF_END_GONE
+ *
+ * Takes no lock.
+ */
+void pvperf_vcpu_mute_all(struct pvperf_vm *vm);
+
+/**
  * pvperf_vcpu_clear_dead() - clear every vCPU of a VM that was reset
  * @vm: the VM; the caller holds none of its locks
  */
 void pvperf_vcpu_clear_dead(struct pvperf_vm *vm);
+
+/**
+ * pvperf_vcpu_lock_soon() - take a vCPU's lock, or give up after 0.1 s
+ * @vcpu: the vCPU
+ *
+ * perf may hold up a holder of the lock for as long as the VMM likes.
+ *
+ * Return: true if the caller has the lock.
+ */
+bool pvperf_vcpu_lock_soon(struct pvperf_vcpu *vcpu);
 
 /* Which events? */
 typedef bool (pvperf_which)(const struct pvperf_host_event *event);

@@ -2,8 +2,12 @@
 /*
  * The registry of VMs. KVM's room: may know struct kvm, not perf.
  */
+#define pr_fmt(fmt) "pvperf_host: " fmt
+
+#include <linux/bits.h>
 #include <linux/hashtable.h>
 #include <linux/kvm_host.h>
+#include <linux/module.h>
 #include <linux/random.h>
 #include <linux/sched.h>
 #include <linux/slab.h>
@@ -11,6 +15,7 @@
 #include <linux/workqueue.h>
 #include "../compat/kvm.h"
 #include "caps.h"
+#include "event.h"
 #include "names.h"
 #include "reset.h"
 #include "vcpu.h"
@@ -28,7 +33,7 @@ static struct workqueue_struct *works;
 
 int pvperf_vms_init(void)
 {
-	works = alloc_workqueue("pvperf", WQ_UNBOUND, 0);
+	works = alloc_workqueue("pvperf", WQ_UNBOUND, WQ_MAX_ACTIVE);
 	return works ? 0 : -ENOMEM;
 }
 
@@ -86,6 +91,8 @@ static void vm_put(struct pvperf_vm *vm)
 		queue_work(works, &vms_free);
 }
 
+static void vm_work(struct work_struct *work);
+
 static struct pvperf_vm *vm_alloc(struct kvm *kvm)
 {
 	struct pvperf_vm *vm = kzalloc(sizeof(*vm), GFP_KERNEL_ACCOUNT);
@@ -100,6 +107,7 @@ static struct pvperf_vm *vm_alloc(struct kvm *kvm)
 	vm->priority = READ_ONCE(pvperf_policy.priority);
 	refcount_set(&vm->refs, 1);
 	mutex_init(&vm->lock);
+	INIT_DELAYED_WORK(&vm->work, vm_work);
 	xa_init_flags(&vm->vcpus, XA_FLAGS_ACCOUNT);
 	xa_init_flags(&vm->ids, XA_FLAGS_ACCOUNT);
 	return vm;
@@ -156,15 +164,60 @@ static struct pvperf_vm *vm_next(struct pvperf_vm *after)
 	return next;
 }
 
-static void vms_reset_work(struct work_struct *work)
+static u32 vm_reopen(struct pvperf_vm *vm, unsigned long todo)
 {
-	struct pvperf_vm *vm = NULL;
+	static pvperf_which * const which[PVPERF_VM_TASKS] = {
+		[PVPERF_VM_LEND] = pvperf_event_has_counter,
+		[PVPERF_VM_LEND_BACK] = pvperf_event_has_nothing,
+	};
+	u32 moved = 0;
+	int task;
 
-	while ((vm = vm_next(vm)))
-		pvperf_vcpu_clear_dead(vm);
+	for (task = PVPERF_VM_REOPEN; task < PVPERF_VM_TASKS; task++)
+		if (todo & BIT(task))
+			moved += pvperf_vcpu_reopen_all(vm, which[task]);
+	return moved;
 }
 
-static DECLARE_WORK(vms_reset, vms_reset_work);
+/*
+ * What others than the VM itself want of it. Each VM has a work of its own, so one whose
+ * process holds up perf keeps nobody else waiting. The reference on the module lets rmmod
+ * fail meanwhile, instead of waiting.
+ */
+static void vm_work(struct work_struct *work)
+{
+	struct pvperf_vm *vm = container_of(to_delayed_work(work), struct pvperf_vm, work);
+	bool held = try_module_get(THIS_MODULE);
+	int asked = atomic_read(&vm->asked);
+	/* After .asked was read: what was asked for until then is in here. */
+	unsigned long todo = xchg(&vm->todo, 0);
+
+	if (todo & BIT(PVPERF_VM_END))
+		pvperf_vcpu_clear_all(vm, PVPERF_END_GONE);
+	if (todo & BIT(PVPERF_VM_RESET))
+		pvperf_vcpu_clear_dead(vm);
+	WRITE_ONCE(vm->moved, vm_reopen(vm, todo));
+	smp_store_release(&vm->done, asked);	/* pairs with vm_is_done() */
+	wake_up_all(&vms_gone);
+	if (held)
+		module_put(THIS_MODULE);
+	vm_put(vm);
+}
+
+/* The caller has a reference, or is under RCU. */
+static void vm_ask(struct pvperf_vm *vm, enum pvperf_vm_task task, unsigned long delay)
+{
+	if (!refcount_inc_not_zero(&vm->refs))
+		return;
+	set_bit(task, &vm->todo);
+	atomic_inc_return(&vm->asked);
+	if (delay ? !queue_delayed_work(works, &vm->work, delay) :
+		    mod_delayed_work(works, &vm->work, 0))
+		vm_put(vm);	/* it was queued already, with a reference */
+}
+
+/* A guest can reset its vCPUs in a loop. Nothing waits for their events. */
+#define VM_RESET_DELAY	(HZ / 10)
 
 void pvperf_vm_reset_seen(const struct kvm_vcpu *kvcpu)
 {
@@ -178,7 +231,7 @@ void pvperf_vm_reset_seen(const struct kvm_vcpu *kvcpu)
 		pvperf_reset_mark(vcpu);
 		/* Userspace can reset in a loop: not without OPEN or ATTACH in it. */
 		if (vcpu->nr_events || vcpu->pin)
-			queue_work(works, &vms_reset);
+			vm_ask(vm, PVPERF_VM_RESET, VM_RESET_DELAY);
 	}
 	rcu_read_unlock();
 }
@@ -252,9 +305,47 @@ bool pvperf_vm_left_out(const struct kvm *kvm)
 	return pvperf_names_match(name);
 }
 
+/* How long one VM may take when all others are done. */
+#define VM_WAIT		(10 * HZ)
+
+/* Has the work done what it was asked for until @asked? */
+static bool vm_is_done(const struct pvperf_vm *vm, int asked)
+{
+	/* Pairs with vm_work(): its .moved is that of this run. */
+	return smp_load_acquire(&vm->done) - asked >= 0;
+}
+
+static bool vm_settle(struct pvperf_vm *vm, long wait)
+{
+	int asked = atomic_read(&vm->asked);
+
+	if (wait_event_timeout(vms_gone, vm_is_done(vm, asked), wait))
+		return true;
+	pr_warn("process %d (%s) keeps perf from ending its events: another thread of it holds the lock of a vCPU's thread (perf_event_open, and memory that does not arrive); end that process\n",
+		vm->pid, vm->name);
+	return false;
+}
+
+/* Waits for all VMs' works. A VM that has held us up leaves little time to the next one. */
+static bool vms_settle(bool forever, u32 *moved)
+{
+	struct pvperf_vm *vm = NULL;
+	bool all = true, done;
+
+	while ((vm = vm_next(vm))) {
+		do
+			done = vm_settle(vm, all || forever ? VM_WAIT : 1);
+		while (!done && forever);
+		all &= done;
+		*moved += READ_ONCE(vm->moved);
+	}
+	return all;
+}
+
 void pvperf_vms_leave_out(void)
 {
 	struct pvperf_vm *vm = NULL;
+	u32 moved = 0;
 	bool out;
 
 	while ((vm = vm_next(vm))) {
@@ -262,17 +353,24 @@ void pvperf_vms_leave_out(void)
 		if (out == vm->left_out)
 			continue;
 		WRITE_ONCE(vm->left_out, out);
-		if (out)
-			pvperf_vcpu_clear_all(vm, PVPERF_END_GONE);
+		if (!out)
+			continue;
+		pvperf_vcpu_mute_all(vm);
+		vm_ask(vm, PVPERF_VM_END, 0);
 	}
+	vms_settle(false, &moved);
 }
 
-void pvperf_vms_clear(void)
+bool pvperf_vms_clear(bool forever)
 {
 	struct pvperf_vm *vm = NULL;
+	u32 moved = 0;
 
-	while ((vm = vm_next(vm)))
-		pvperf_vcpu_clear_all(vm, PVPERF_END_GONE);
+	while ((vm = vm_next(vm))) {
+		pvperf_vcpu_mute_all(vm);
+		vm_ask(vm, PVPERF_VM_END, 0);
+	}
+	return vms_settle(forever, &moved);
 }
 
 void pvperf_vms_end(void)
@@ -293,20 +391,21 @@ int pvperf_vm_set_priority(pid_t pid, u32 priority)
 		if (vm->pid != pid)
 			continue;
 		WRITE_ONCE(vm->priority, priority);
-		pvperf_vcpu_reopen_all(vm, NULL);
-		err = 0;
+		vm_ask(vm, PVPERF_VM_REOPEN, 0);
+		err = vm_settle(vm, VM_WAIT) ? 0 : -EBUSY;
 	}
 	return err;
 }
 
-u32 pvperf_vms_reopen(pvperf_which *which)
+u32 pvperf_vms_reopen(enum pvperf_vm_task task)
 {
 	struct pvperf_vm *vm = NULL;
-	u32 n = 0;
+	u32 moved = 0;
 
 	while ((vm = vm_next(vm)))
-		n += pvperf_vcpu_reopen_all(vm, which);
-	return n;
+		vm_ask(vm, task, 0);
+	vms_settle(false, &moved);
+	return moved;
 }
 
 void pvperf_vms_vcpus(void (*show)(const struct pvperf_vcpu *vcpu))

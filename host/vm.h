@@ -75,10 +75,14 @@ void pvperf_vms_leave_out(void);
 
 /**
  * pvperf_vms_clear() - close the events of all VMs, and tell the guests
+ * @forever: wait for each VM for as long as it takes, and say so
  *
- * Calls may still run. They must open nothing any more.
+ * Calls may still run. They must open nothing any more. From here on no event of any VM
+ * overflows.
+ *
+ * Return: false if perf is held up by a VM's process; then that VM's events end later.
  */
-void pvperf_vms_clear(void);
+bool pvperf_vms_clear(bool forever);
 
 /**
  * pvperf_vms_end() - end all VMs, and tell the guests
@@ -95,17 +99,29 @@ void pvperf_vms_end(void);
  *
  * Creates the VM's host events anew.
  *
- * Return: 0, or -ESRCH if the process has no VM.
+ * Return: 0; -ESRCH if the process has no VM; -EBUSY if it holds up perf, and follows later.
  */
 int pvperf_vm_set_priority(pid_t pid, u32 priority);
 
+/* What a VM's work does, in this order. */
+enum pvperf_vm_task {
+	PVPERF_VM_END,		/* close all events, and tell the guest */
+	PVPERF_VM_RESET,	/* close the events of vCPUs that were reset */
+	PVPERF_VM_REOPEN,	/* create host events anew: all, ... */
+	PVPERF_VM_LEND,		/* ... those that may have a counter, ... */
+	PVPERF_VM_LEND_BACK,	/* ... those that have none */
+	PVPERF_VM_TASKS
+};
+
 /**
  * pvperf_vms_reopen() - create host events of all VMs anew
- * @which: these
+ * @task: PVPERF_VM_REOPEN or one of the next
+ *
+ * Waits for each VM, but not long for one that holds up perf.
  *
  * Return: how many.
  */
-u32 pvperf_vms_reopen(pvperf_which *which);
+u32 pvperf_vms_reopen(enum pvperf_vm_task task);
 
 /**
  * pvperf_vms_vcpus() - look at the vCPUs of all VMs

@@ -40,6 +40,11 @@ static void table_vm(const struct record *r)
 
 static void table_vcpu(const struct record *r)
 {
+	if (record_number(r, "busy")) {
+		printf("  vCPU %s: busy, its process holds it up; what follows it is not shown\n",
+		       record_word(r, "index"));
+		return;
+	}
 	printf("  vCPU %s: %s events, %s, %s NMIs\n", record_word(r, "index"),
 	       record_word(r, "events"), record_number(r, "attached") ?
 	       "attached" : "not attached", record_word(r, "nmis"));

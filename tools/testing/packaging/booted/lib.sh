@@ -33,7 +33,7 @@ coldplug() {
 
 # unit ExecStart|ExecStop: do that of pvperf-host.service
 unit() {
-	eval "$(sed -n "s/^$1=//p" /usr/lib/systemd/system/pvperf-host.service)"
+	eval "$(sed -n "s/^$1=-\{0,1\}//p" /usr/lib/systemd/system/pvperf-host.service)"
 }
 
 # show COMMAND...: run it, keep its output in $output, print its output as TAP comments,

@@ -1,0 +1,279 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * A VMM holds perf's own lock of a vCPU's thread for as long as it likes: another thread
+ * of it reads an event of that thread into memory that never arrives. Whatever perf is asked
+ * to do with our events of that thread waits then. Only this VM may wait: not other VMs, and
+ * the admin a bounded time.
+ */
+
+#include "late.h"
+#include "tiny_test.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/perf_event.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+
+#define SOON	5	/* seconds for what must not wait */
+#define BOUND	25	/* for what may wait for a while */
+
+/* Runs @run in a thread; .done is posted when it has ended. */
+struct runner {
+	void (*run)(struct runner *r);
+	void *arg;
+	pthread_t thread;
+	sem_t done;
+	int64_t result;
+};
+
+static void *runs(void *arg)
+{
+	struct runner *r = arg;
+
+	r->run(r);
+	sem_post(&r->done);
+	return NULL;
+}
+
+static void run(struct runner *r, void (*run)(struct runner *r), void *arg)
+{
+	*r = (struct runner){ .run = run, .arg = arg };
+	sem_init(&r->done, 0, 0);
+	pthread_create(&r->thread, NULL, runs, r);
+}
+
+static bool ends_in(struct runner *r, int seconds)
+{
+	struct timespec until;
+
+	clock_gettime(CLOCK_REALTIME, &until);
+	until.tv_sec += seconds;
+	while (sem_timedwait(&r->done, &until))
+		if (errno != EINTR)
+			return false;
+	return true;
+}
+
+FIXTURE(held) {
+	struct tiny_vm vm, other;
+	struct tiny_totals before;
+	struct runner vcpu, reader, admin;
+	sem_t opened, go;	/* the vCPU's event is there; its thread may go on */
+	pid_t tid;
+	int late, perf;
+	const char *restore;	/* this parameter was written */
+	bool reset;		/* the vCPU has no code any more */
+};
+
+/* Is the vCPU in a call, which waits for the lock, too, or does its thread do something else? */
+FIXTURE_VARIANT(held) {
+	bool in_call;
+};
+
+FIXTURE_VARIANT_ADD(held, in_call) { .in_call = true };
+FIXTURE_VARIANT_ADD(held, out_of_call) { .in_call = false };
+
+static int64_t call_here(struct tiny_vcpu *v, uint32_t op, uint64_t arg)
+{
+	struct kvm_regs regs = { .rax = KVM_PERF_OP, .rbx = op, .rcx = arg };
+
+	return tiny_vcpu_exec_here(v, TINY_CODE_CALL, &regs) ? TINY_BROKEN : (int64_t)regs.rax;
+}
+
+static void writes_open(struct tiny_vm *vm)
+{
+	struct guest_perf_attr attr = attr_instructions(0);
+	struct guest_perf_event_param param = {
+		.attr_addr = AT_ATTR, .guest_event_addr = AT_EVENT(0), .event_size = KVM_PERF_EVENT_SIZE,
+	};
+
+	memcpy(tiny_ptr(vm, AT_ATTR), &attr, sizeof(attr));
+	memcpy(tiny_ptr(vm, AT_PARAM), &param, sizeof(param));
+}
+
+/* The vCPU's thread. */
+static void counts(struct runner *r)
+{
+	FIXTURE_DATA(held) *self = r->arg;
+	struct tiny_vcpu *v = &self->vm.vcpu[0];
+
+	self->tid = gettid();
+	writes_open(&self->vm);
+	r->result = call_here(v, KVM_PERF_OP_OPEN, AT_PARAM) ?: call_here(v, KVM_PERF_OP_ENABLE, 0);
+	sem_post(&self->opened);
+	sem_wait(&self->go);
+	if (!self->reset)
+		call_here(v, KVM_PERF_OP_DISABLE, 0);
+}
+
+static void reads(struct runner *r)
+{
+	FIXTURE_DATA(held) *self = r->arg;
+
+	r->result = read(self->perf, tiny_ptr(&self->other, AT_LATE), 8);
+}
+
+FIXTURE_SETUP(held)
+{
+	struct perf_event_attr attr = {
+		.type = PERF_TYPE_HARDWARE, .size = sizeof(attr), .config = COUNT_INSTRUCTIONS,
+	};
+
+	NEED_PMU();
+	ASSERT_EQ(0, tiny_totals_read(&self->before));
+	ASSERT_EQ(0, tiny_vm_create(&self->vm, 1));
+	sem_init(&self->opened, 0, 0);
+	sem_init(&self->go, 0, 0);
+	run(&self->vcpu, counts, self);
+	sem_wait(&self->opened);
+	ASSERT_EQ(0, self->vcpu.result);
+	/* A VM that comes later, and has an event on each of two vCPUs. */
+	ASSERT_EQ(0, tiny_vm_create(&self->other, 2));
+	ASSERT_CALL(0, open_event(&self->other.vcpu[0], 0, 0));
+	ASSERT_CALL(0, open_event(&self->other.vcpu[1], 1, 0));
+	self->late = late_page(&self->other);
+	if (self->late == -EPERM || self->late == -ENOSYS)
+		SKIP(return, "no userfaultfd");
+	ASSERT_LE(0, self->late);
+	self->perf = syscall(SYS_perf_event_open, &attr, self->tid, -1, -1, 0);
+	ASSERT_LE(0, self->perf);
+	run(&self->reader, reads, self);
+	ASSERT_TRUE(late_wanted(self->late, SOON * 1000));
+	if (variant->in_call) {
+		sem_post(&self->go);
+		usleep(100000);
+	}
+}
+
+FIXTURE_TEARDOWN(held)
+{
+	late_arrive(&self->other, self->late);
+	pthread_join(self->reader.thread, NULL);
+	EXPECT_EQ(8, self->reader.result);
+	if (!variant->in_call)
+		sem_post(&self->go);
+	pthread_join(self->vcpu.thread, NULL);
+	if (self->admin.thread)
+		pthread_join(self->admin.thread, NULL);
+	if (self->restore)
+		EXPECT_EQ(0, tiny_param_write(self->restore, strcmp(self->restore, "access") ? "\n" : "local"));
+	close(self->perf);
+	close(self->late);
+	tiny_vm_destroy(&self->other);
+	tiny_vm_destroy(&self->vm);
+	EXPECT_TRUE(tiny_totals_wait(&self->before));
+}
+
+static bool is_gone(struct tiny_vm *vm, int id)
+{
+	int tries;
+
+	for (tries = 0; tries < SOON * 100; tries++) {
+		if (*(volatile uint32_t *)&event_at(vm, id)->state == KVM_PERF_STATE_GONE)
+			return true;
+		usleep(10000);
+	}
+	return false;
+}
+
+static void opens(struct runner *r)
+{
+	r->result = open_event(r->arg, 2, 0);
+}
+
+TEST_F(held, another_vm_opens)
+{
+	run(&self->admin, opens, &self->other.vcpu[0]);
+	ASSERT_TRUE(ends_in(&self->admin, SOON));
+	EXPECT_EQ(0, self->admin.result);
+}
+
+static void shows_vms(struct runner *r)
+{
+	int fd = open("/sys/kernel/debug/pvperf/vms", O_RDONLY | O_CLOEXEC);
+	char text[4096];
+
+	r->result = fd < 0 ? -errno : 0;
+	while (!r->result && (r->result = read(fd, text, sizeof(text))) > 0)
+		r->result = 0;
+	close(fd);
+}
+
+TEST_F(held, debugfs)
+{
+	run(&self->admin, shows_vms, NULL);
+	ASSERT_TRUE(ends_in(&self->admin, SOON));
+	EXPECT_EQ(0, self->admin.result);
+}
+
+/* The events of a vCPU of the other VM end, although both are reset. */
+TEST_F(held, resets)
+{
+	struct tiny_totals want;
+
+	ASSERT_EQ(0, tiny_totals_read(&want));
+	self->reset = !variant->in_call;	/* nobody can reset a vCPU that runs */
+	if (self->reset)
+		tiny_vcpu_reset(&self->vm.vcpu[0]);
+	tiny_vcpu_reset(&self->other.vcpu[1]);
+	want.events--;
+	want.pages--;
+	EXPECT_TRUE(tiny_totals_wait(&want));
+}
+
+static void unloads(struct runner *r)
+{
+	r->result = syscall(SYS_delete_module, "pvperf_host", O_NONBLOCK) ? -errno : 0;
+}
+
+static void writes_access(struct runner *r)
+{
+	r->result = tiny_param_write("access", "unavailable");
+}
+
+/* The other VM's events end at once, the write soon after; then rmmod fails at once. */
+TEST_F_TIMEOUT(held, switched_off, 2 * BOUND)
+{
+	self->restore = "access";
+	run(&self->admin, writes_access, NULL);
+	EXPECT_TRUE(is_gone(&self->other, 0));
+	EXPECT_TRUE(is_gone(&self->other, 1));
+	ASSERT_TRUE(ends_in(&self->admin, BOUND));
+	EXPECT_EQ(0, self->admin.result);
+	pthread_join(self->admin.thread, NULL);
+	run(&self->admin, unloads, NULL);
+	ASSERT_TRUE(ends_in(&self->admin, SOON));
+	EXPECT_EQ(-EAGAIN, self->admin.result);
+}
+
+static void leaves_out(struct runner *r)
+{
+	r->result = tiny_param_write("leave_out", "*");
+}
+
+TEST_F_TIMEOUT(held, left_out, 2 * BOUND)
+{
+	self->restore = "leave_out";
+	run(&self->admin, leaves_out, NULL);
+	EXPECT_TRUE(is_gone(&self->other, 0));
+	EXPECT_TRUE(is_gone(&self->other, 1));
+	ASSERT_TRUE(ends_in(&self->admin, BOUND));
+	EXPECT_EQ(0, self->admin.result);
+}
+
+static void sets_priority(struct runner *r)
+{
+	char value[64];
+
+	snprintf(value, sizeof(value), "%d=pinned", getpid());
+	r->result = tiny_param_write("priority", value);
+}
+
+TEST_F_TIMEOUT(held, priority, 2 * BOUND)
+{
+	run(&self->admin, sets_priority, NULL);
+	ASSERT_TRUE(ends_in(&self->admin, BOUND));
+}
+
+TEST_HARNESS_MAIN
