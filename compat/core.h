@@ -406,6 +406,22 @@ static inline s64 pvperf_core_left(const struct perf_event *perf)
 }
 
 /**
+ * pvperf_core_is_on_nmi() - is an event that overflows still on? In the overflow handler
+ * @perf: the event; interrupts are off
+ *
+ * perf_remove_from_context() takes an event off by an interrupt of its CPU, and so waits
+ * until interrupts are on, if event_sched_in() has made it ACTIVE. perf_swevent_event() makes
+ * sure of that since 6.1.164 and 6.12.74 (Debian's); before, a software event could overflow
+ * when its release had returned, and what the handler writes to was somebody else's.
+ *
+ * Return: false if it may be released already.
+ */
+static inline bool pvperf_core_is_on_nmi(const struct perf_event *perf)
+{
+	return READ_ONCE(perf->state) == PERF_EVENT_STATE_ACTIVE;
+}
+
+/**
  * pvperf_core_count_nmi() - the count, in the overflow handler
  * @perf: has overflowed
  *

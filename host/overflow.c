@@ -137,24 +137,20 @@ static void overflow_tell(struct pvperf_host_event *event, u64 count)
 	}
 }
 
-void pvperf_overflow_nmi(struct perf_event *perf, struct perf_sample_data *data,
-			 struct pt_regs *regs)
+/* Interrupts off; @event is on, so its release waits for us. */
+static void overflow_do_nmi(struct pvperf_host_event *event, struct perf_event *perf)
 {
-	struct pvperf_host_event *event = perf->overflow_handler_context;
 	struct pvperf_vcpu *vcpu = event->vcpu;
 	struct pvperf_vm *vm = vcpu->vm;
-	unsigned long flags;
 	u64 period;
 
 	if (!pvperf_reset_alive_nmi(vcpu) || pvperf_pin_poisoned(event->shared))
 		return;
-	local_irq_save(flags);
 	overflow_pace(event);
 	period = overflow_period(event, true);
 	pvperf_core_next_period_nmi(perf, period);
 	pvperf_core_no_throttle_nmi(perf);
 	overflow_tell(event, pvperf_core_count_nmi(perf));
-	local_irq_restore(flags);
 
 	atomic64_inc(&vm->stats.overflows);
 	trace_pvperf_overflow(vm->pid, vcpu->index, event->id, event->sync.count,
@@ -162,4 +158,15 @@ void pvperf_overflow_nmi(struct perf_event *perf, struct perf_sample_data *data,
 	atomic64_inc(&vm->stats.nmis);
 	trace_pvperf_inject(vm->pid, vcpu->index, vcpu->nmis);
 	pvperf_inject_nmi(vcpu, event->pin);
+}
+
+void pvperf_overflow_nmi(struct perf_event *perf, struct perf_sample_data *data,
+			 struct pt_regs *regs)
+{
+	unsigned long flags;
+
+	local_irq_save(flags);
+	if (pvperf_core_is_on_nmi(perf))
+		overflow_do_nmi(perf->overflow_handler_context, perf);
+	local_irq_restore(flags);
 }
