@@ -82,6 +82,20 @@ TEST_F(dirty, calls)
 	EXPECT_TRUE(is_dirty(self, AT_EVENT(0)));
 }
 
+/* A guest that attaches while a log is kept, as after a load of its module. */
+TEST_F(dirty, attached_later)
+{
+	ASSERT_EQ(0, log_keep(&self->vm, true));
+	EXPECT_CALL(0, tiny_call(self->v, KVM_PERF_OP_DETACH, 0, 0, 0));
+	EXPECT_CALL(0, tiny_call_gpa(self->v, KVM_PERF_OP_ATTACH, AT_HEAD(0), 0));
+	EXPECT_CALL(0, open_event(self->v, 0, 0));
+	ASSERT_EQ(0, log_read(self));
+	EXPECT_CALL(0, id_call(self->v, KVM_PERF_OP_READ, 0));
+	ASSERT_EQ(0, log_read(self));
+	EXPECT_TRUE(is_dirty(self, AT_EVENT(0)));
+	EXPECT_TRUE(is_dirty(self, AT_HEAD(0)));
+}
+
 /* The guest writes the operations, and the host their results. */
 TEST_F(dirty, batch)
 {
