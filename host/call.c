@@ -15,9 +15,9 @@
 #include <linux/sched/signal.h>
 #include "../compat/kvm.h"
 #include "call.h"
-#include "copy.h"
 #include "caps.h"
 #include "clock.h"
+#include "copy.h"
 #include "decode.h"
 #include "event.h"
 #include "ids.h"
@@ -26,6 +26,7 @@
 #include "pace.h"
 #include "pin.h"
 #include "sync.h"
+#include "thread.h"
 #include "trace.h"
 #include "vcpu.h"
 #include "vm.h"
@@ -115,7 +116,9 @@ static int call_open_locked(struct pvperf_vcpu *vcpu, struct call_open *open)
 	int err = -KVM_ENOSYS;
 
 	pvperf_vcpu_enter(vcpu);
-	if (call_still_available(vcpu))
+	if (vcpu->thread->task != current)
+		err = -KVM_ENOMEM;
+	else if (call_still_available(vcpu))
 		err = pvperf_event_open(vcpu, &open->param, &open->attr, open->pin);
 	pvperf_vcpu_leave(vcpu);
 	return err;

@@ -142,7 +142,7 @@ static notrace bool door_cpuid(struct kvm_vcpu *kvcpu, u32 *eax, u32 *ebx,
 {
 	bool ret = true;
 
-	if (pvperf_call_offered(kvcpu))
+	if (kvcpu == test_vcpu || pvperf_call_offered(kvcpu))
 		pvperf_caps_cpuid(*eax, eax, ebx, ecx, edx);
 	else
 		ret = static_call(pvperf_kvm_cpuid)(kvcpu, eax, ebx, ecx, edx, exact);

@@ -125,6 +125,7 @@ bool pvperf_event_hardware(void)
 		.type = PERF_TYPE_HARDWARE,
 		.config = PERF_COUNT_HW_CPU_CYCLES,
 		.disabled = 1,
+		.exclude_guest = 1,	/* or perf refuses while a mediated VM runs */
 	};
 	struct perf_event *perf = perf_event_create_kernel_counter(&attr, -1,
 							current, NULL, NULL);
@@ -287,6 +288,14 @@ static u64 event_stop(struct pvperf_host_event *event)
 	return left > 0 && left < event->period ? left : 0;
 }
 
+/* The state once a new perf_event is enabled; the next call tells if it starves. */
+static u32 event_state_soon(const struct pvperf_host_event *event)
+{
+	if (!event->enabled)
+		return KVM_PERF_STATE_OFF;
+	return event->perf ? KVM_PERF_STATE_COUNTING : KVM_PERF_STATE_ERROR;
+}
+
 /* The time from .synced until the new perf_event counts, if there is one, is missed. */
 static void event_renew(struct pvperf_host_event *event, struct pvperf_thread *before,
 			u64 left)
@@ -296,14 +305,15 @@ static void event_renew(struct pvperf_host_event *event, struct pvperf_thread *b
 	if (IS_ERR(event->perf))
 		event->perf = NULL;
 	event->ran = pvperf_sync_ran(event);
+	if (event->enabled)
+		event->base.time_enabled += local_clock() - event->synced;
+	event->vcpu->clock = 0;
+	/* Before it is on, and may overflow on another CPU: there is one writer at a time. */
+	pvperf_sync_event_as(event, event_state_soon(event));
 	if (event->enabled && event->perf) {
 		pvperf_overflow_arm(event, left);
 		perf_event_enable(event->perf);
 	}
-	if (event->enabled)
-		event->base.time_enabled += local_clock() - event->synced;
-	event->vcpu->clock = 0;
-	pvperf_sync_event(event);
 }
 
 void pvperf_event_rebind(struct pvperf_host_event *event, struct pvperf_thread *before)

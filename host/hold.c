@@ -33,7 +33,8 @@ static bool hold_charge(struct mm_struct *mm, u32 n)
 {
 	u64 limit = rlimit(RLIMIT_MEMLOCK) >> PAGE_SHIFT;
 
-	if (atomic64_add_return(n, &mm->pinned_vm) <= limit || capable(CAP_IPC_LOCK))
+	if (atomic64_add_return(n, &mm->pinned_vm) <= limit ||
+	    ns_capable_noaudit(&init_user_ns, CAP_IPC_LOCK))
 		return true;
 	atomic64_sub(n, &mm->pinned_vm);
 	return false;

@@ -102,6 +102,7 @@ static bool is_narrow(u32 type, u64 config)
 		.config		= config,
 		.disabled	= 1,
 		.exclude_kernel	= 1,
+		.exclude_guest	= 1,	/* or perf refuses while a mediated VM runs */
 	};
 	struct perf_event *event;
 	u16 code;

@@ -57,6 +57,20 @@ u64 pvperf_sync_ran(const struct pvperf_host_event *event)
 }
 
 /*
+ * How long the thread has run since it was last asked. Another CPU's runtime may be a tick
+ * old, and a kernel that accounts for interrupts or steal time has a clock of its own for it:
+ * clamped to the time that passed.
+ */
+static s64 sync_ran_since(struct pvperf_host_event *event)
+{
+	s64 passed = pvperf_sync_ran(event) - event->ran;
+	s64 most = sync_now(event) - event->synced;
+
+	event->ran += passed;
+	return clamp(passed, 0LL, max(most, 0LL));
+}
+
+/*
  * perf stops both clocks of a pinned event that has found no counter, so the event
  * would look as if it had counted all the time. Book the time that the thread has
  * run since instead.
@@ -67,25 +81,22 @@ static void sync_book_failed(struct pvperf_host_event *event, u64 enabled)
 
 	if (!event->perf->attr.pinned)
 		return;
-	passed = pvperf_sync_ran(event) - event->ran;
+	passed = sync_ran_since(event);
 	counted = event->base.time_enabled + enabled - event->sync.time_enabled;
-	event->ran += passed;
 	if (pvperf_sync_failed(event) && passed > counted)
 		event->base.time_enabled += passed - counted;
 }
 
 /*
  * No perf_event keeps the time, as none could be recreated: books the time that the
- * thread has run. Another CPU's runtime may be a tick old: clamped to the time that passed.
+ * thread has run.
  */
 static void sync_book_nothing(struct pvperf_host_event *event)
 {
-	s64 passed = pvperf_sync_ran(event) - event->ran;
-	s64 most = sync_now(event) - event->synced;
+	s64 passed = sync_ran_since(event);
 
-	event->ran += passed;
 	if (event->enabled)
-		event->base.time_enabled += clamp(passed, 0LL, max(most, 0LL));
+		event->base.time_enabled += passed;
 }
 
 /*

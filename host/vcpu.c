@@ -80,8 +80,11 @@ static void vcpu_rebind(struct pvperf_vcpu *vcpu)
 	struct pvperf_thread *before = vcpu->thread, *now = pvperf_thread_get();
 	struct pvperf_host_event *event;
 
-	if (!now)
-		return;	/* the events stay with the old thread until the next call */
+	if (!now) {
+		/* The old thread may run another vCPU by now. */
+		pvperf_vcpu_clear(vcpu, PVPERF_END_GONE);
+		return;
+	}
 	vcpu->thread = now;
 	WRITE_ONCE(vcpu->tid, current->pid);
 	list_for_each_entry(event, &vcpu->events, node)
