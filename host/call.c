@@ -19,6 +19,7 @@
 #include "clock.h"
 #include "copy.h"
 #include "decode.h"
+#include "dirty.h"
 #include "event.h"
 #include "ids.h"
 #include "keep.h"
@@ -120,6 +121,8 @@ static int call_open_locked(struct pvperf_vcpu *vcpu, struct call_open *open)
 		err = -KVM_ENOMEM;
 	else if (call_still_available(vcpu))
 		err = pvperf_event_open(vcpu, &open->param, &open->attr, open->pin);
+	if (!err)
+		pvperf_dirty_pin(vcpu, open->pin);
 	pvperf_vcpu_leave(vcpu);
 	return err;
 }

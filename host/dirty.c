@@ -24,6 +24,17 @@ static bool dirty_events(const struct pvperf_vcpu *vcpu)
 	return logged;
 }
 
+void pvperf_dirty_new(struct pvperf_vcpu *vcpu, struct pvperf_pin *pin)
+{
+	u64 slots = pvperf_dirty_slots_nmi(vcpu);
+
+	lockdep_assert_held(&vcpu->lock);
+	if (pvperf_slots_log(vcpu->kvcpu->kvm, pin->gfn))
+		WRITE_ONCE(vcpu->unlogged, ~0ULL);	/* the next call looks at all */
+	else
+		WRITE_ONCE(pin->unlogged, slots);
+}
+
 void pvperf_dirty_all(struct pvperf_vcpu *vcpu)
 {
 	u64 slots = pvperf_dirty_slots_nmi(vcpu);

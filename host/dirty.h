@@ -26,6 +26,22 @@ static inline u64 pvperf_dirty_slots_nmi(const struct pvperf_vcpu *vcpu)
 	return pvperf_kvm_generation(vcpu->kvcpu->kvm);
 }
 
+/* pvperf_dirty_pin() if there is a log, or may be. */
+void pvperf_dirty_new(struct pvperf_vcpu *vcpu, struct pvperf_pin *pin);
+
+/**
+ * pvperf_dirty_pin() - a vCPU has got memory, and the host has written to it
+ * @vcpu: the vCPU, locked
+ * @pin: the memory
+ *
+ * Context: may sleep.
+ */
+static inline void pvperf_dirty_pin(struct pvperf_vcpu *vcpu, struct pvperf_pin *pin)
+{
+	if (unlikely(READ_ONCE(pin->unlogged) != pvperf_dirty_slots_nmi(vcpu)))
+		pvperf_dirty_new(vcpu, pin);
+}
+
 /* pvperf_dirty_vcpu() if there is a log, or may be. */
 void pvperf_dirty_all(struct pvperf_vcpu *vcpu);
 

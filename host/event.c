@@ -179,7 +179,6 @@ int pvperf_event_open(struct pvperf_vcpu *vcpu,
 	if (!pvperf_pin_poisoned(event->shared))
 		pvperf_page_event_init(event->shared, event->full,
 				       vcpu->pin ? vcpu->page_addr : 0);
-	pvperf_vcpu_look_for_log(vcpu);
 	pvperf_sync_event(event);
 	return 0;
 

@@ -92,6 +92,7 @@ static struct pvperf_pin *pin_new(struct kvm *kvm, u64 gpa)
 	pin->gfn = gpa >> PAGE_SHIFT;
 	pin->hva = hva;
 	pin->address = page_address(pinned);
+	pin->unlogged = ~0ULL;
 	pin->refs = 1;
 	return pin;
 }

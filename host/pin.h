@@ -24,6 +24,7 @@ void pvperf_pin_init(void);
  * @gfn: its guest frame number
  * @hva: where userspace had it when it was pinned
  * @address: where the host has it mapped
+ * @unlogged: its slot has no log of dirty pages; see pvperf_dirty_slots_nmi()
  * @refs: number of users, under pvperf_vm.lock
  */
 struct pvperf_pin {
@@ -31,6 +32,7 @@ struct pvperf_pin {
 	u64 gfn;
 	unsigned long hva;
 	void *address;
+	u64 unlogged;
 	u32 refs;
 };
 

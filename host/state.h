@@ -126,12 +126,6 @@ struct pvperf_vcpu {
 	struct guest_perf_op batch[KVM_PERF_BATCH_MAX];
 };
 
-/* The vCPU, which is locked, has got memory whose slot may have a log of dirty pages. */
-static inline void pvperf_vcpu_look_for_log(struct pvperf_vcpu *vcpu)
-{
-	WRITE_ONCE(vcpu->unlogged, ~0ULL);
-}
-
 /* The guest's id and memory on one side, a perf_event of the thread on the other. */
 struct pvperf_host_event {
 	struct list_head node;		/* in pvperf_vcpu.events */

@@ -123,7 +123,7 @@ void pvperf_vcpu_attach(struct pvperf_vcpu *vcpu, u64 addr, struct pvperf_pin *p
 	head->state = KVM_PERF_PAGE_LIVE;
 	vcpu->pin = pin;
 	vcpu->page_addr = addr;
-	pvperf_vcpu_look_for_log(vcpu);
+	pvperf_dirty_pin(vcpu, pin);
 	WRITE_ONCE(vcpu->head, head);
 }
 
