@@ -9,6 +9,7 @@
  */
 
 #include <linux/kvm_host.h>
+#include <linux/version.h>
 
 /**
  * pvperf_kvm_regs() - The general registers of a vCPU that has left the guest
@@ -36,6 +37,26 @@ static __always_inline unsigned long *pvperf_kvm_regs(const struct kvm_vcpu *kvc
 static inline bool pvperf_kvm_is_protected(const struct kvm_vcpu *kvcpu)
 {
 	return kvcpu->arch.guest_state_protected;
+}
+
+/**
+ * pvperf_kvm_is_hyperv() - Does KVM take a vCPU's hypercalls for Hyper-V's?
+ * @kvcpu: the vCPU
+ *
+ * kvm_hv_hypercall_enabled() of hyperv.h: kvm_hv_set_cpuid() sets .hyperv_enabled, and the
+ * guest sets its id. KVM then looks for the number in another register than RAX.
+ *
+ * Context: any.
+ * Return: true if so.
+ */
+static __always_inline bool pvperf_kvm_is_hyperv(const struct kvm_vcpu *kvcpu)
+{
+#if defined(CONFIG_KVM_HYPERV) || LINUX_VERSION_CODE < KERNEL_VERSION(6, 8, 0)
+	return kvcpu->arch.hyperv_enabled &&
+	       READ_ONCE(kvcpu->kvm->arch.hyperv.hv_guest_os_id);
+#else
+	return false;
+#endif
 }
 
 /**

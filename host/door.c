@@ -150,22 +150,22 @@ static notrace bool door_cpuid(struct kvm_vcpu *kvcpu, u32 *eax, u32 *ebx,
 	return ret;
 }
 
-/* KVM's alone, for see_way_in_ibt(). */
+/*
+ * KVM's alone, for see_way_in_ibt(). KVM's function may sleep for as long as the VMM likes
+ * (Xen's sched_poll, Hyper-V's calls that read the guest's memory). It runs when nothing of
+ * ours is on the stack any more, as the compiler jumps to it: checks/ibt sees to that.
+ */
 static notrace int pass_hypercall(struct kvm_vcpu *kvcpu)
 {
-	int ret = static_call(pvperf_kvm_hypercall)(kvcpu);
-
 	pvperf_hook_leave(&ways_in);
-	return ret;
+	return static_call(pvperf_kvm_hypercall)(kvcpu);
 }
 
 static notrace bool pass_cpuid(struct kvm_vcpu *kvcpu, u32 *eax, u32 *ebx,
 			       u32 *ecx, u32 *edx, bool exact)
 {
-	bool ret = static_call(pvperf_kvm_cpuid)(kvcpu, eax, ebx, ecx, edx, exact);
-
 	pvperf_hook_leave(&ways_in);
-	return ret;
+	return static_call(pvperf_kvm_cpuid)(kvcpu, eax, ebx, ecx, edx, exact);
 }
 
 /* Without the registry's lock, which VMs that never called need not wait for. */
@@ -209,11 +209,13 @@ static notrace void door_lend_back(void)
 	pvperf_hook_leave(&ends);
 }
 
+/* In a Hyper-V guest RAX is free, and KVM's function may wait for its memory. */
 static __always_inline bool is_our_hypercall(const struct pt_regs *regs)
 {
 	const struct kvm_vcpu *kvcpu = (struct kvm_vcpu *)regs->di;
 
-	return (u32)pvperf_kvm_regs(kvcpu)[VCPU_REGS_RAX] == KVM_PERF_OP;
+	return (u32)pvperf_kvm_regs(kvcpu)[VCPU_REGS_RAX] == KVM_PERF_OP &&
+	       !pvperf_kvm_is_hyperv(kvcpu);
 }
 
 static __always_inline bool is_our_cpuid(const struct pt_regs *regs)

@@ -9,11 +9,15 @@
 #include "tiny_test.h"
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/kvm.h>
+#include <sys/ioctl.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
+
+#define HV_X64_MSR_GUEST_OS_ID	0x40000000
 
 /* Seconds in which a bystander ends, who would otherwise wait for the page. */
 #define SOON		5
@@ -312,6 +316,69 @@ TEST(stalled_vmm_is_killed)
 		usleep(10000);
 	EXPECT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
 	EXPECT_TRUE(tiny_totals_wait(&before));
+}
+
+/* Has KVM take the vCPU's hypercalls for Hyper-V's, as Windows does. */
+static int becomes_hyperv(struct tiny_vcpu *v)
+{
+	struct {
+		struct kvm_msrs head;
+		struct kvm_msr_entry id;
+	} msrs = { { .nmsrs = 1 }, { .index = HV_X64_MSR_GUEST_OS_ID, .data = 1 } };
+	struct kvm_cpuid2 *cpuid = calloc(1, sizeof(*cpuid) + 256 * sizeof(cpuid->entries[0]));
+	unsigned int i;
+	int err;
+
+	if (!cpuid)
+		return -ENOMEM;
+	cpuid->nent = 256;
+	err = ioctl(v->vm->kvm, KVM_GET_SUPPORTED_CPUID, cpuid);
+	for (i = 0; i < cpuid->nent; i++)
+		if (cpuid->entries[i].function == 0x40000001)
+			cpuid->entries[i].eax = 0x31237648;	/* "Hv#1" */
+	err = err || ioctl(v->fd, KVM_SET_CPUID2, cpuid) || ioctl(v->fd, KVM_SET_MSRS, &msrs) != 1;
+	free(cpuid);
+	return err;
+}
+
+static int module_load(void)
+{
+	int fd = open(getenv("PVPERF_HOST_KO") ?: "/lab/pvperf_host.ko", O_RDONLY | O_CLOEXEC);
+	int err = fd < 0 || syscall(SYS_finit_module, fd, "", 0) ? -errno : 0;
+
+	close(fd);
+	return err;
+}
+
+/*
+ * A call of Hyper-V's that reads the page, with our number where such calls have none: KVM's
+ * own function waits, and nothing of the module.
+ */
+TEST(hyperv_call_does_not_hold_the_module)
+{
+	struct kvm_regs regs = {
+		.rax = KVM_PERF_OP, .rcx = 0x5d /* HvCallSignalEvent */, .rdx = AT_LATE,
+	};
+	struct bystander admin;
+	struct tiny_vm vm;
+	int fd;
+
+	ASSERT_EQ(0, tiny_vm_create(&vm, 1));
+	if (becomes_hyperv(&vm.vcpu[0]))
+		SKIP(return, "no Hyper-V in this KVM");
+	fd = late_page(&vm);
+	ASSERT_LE(0, fd);
+	tiny_vcpu_start(&vm.vcpu[0], TINY_CODE_CALL, &regs);
+	EXPECT_TRUE(stalled(&vm.vcpu[0], fd));
+	EXPECT_TRUE(ends_soon(&admin, unloads, &vm));
+	EXPECT_FALSE(tiny_vcpu_ended(&vm.vcpu[0]));
+	late_arrive(&vm, fd);
+	EXPECT_EQ(0, tiny_vcpu_wait(&vm.vcpu[0], &regs));
+	pthread_join(admin.thread, NULL);
+	EXPECT_EQ(0, admin.result);
+	EXPECT_EQ(0, module_load());
+	close(fd);
+	tiny_vm_destroy(&vm);
 }
 
 TEST_HARNESS_MAIN
