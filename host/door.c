@@ -11,6 +11,8 @@
  *   kvm_vcpu_reset           INIT, triple fault, SHUTDOWN
  *   kvm_arch_vcpu_ioctl_set_regs  userspace resets a vCPU: it writes all state. A
  *                            debugger does so, too, but not in real mode.
+ *   kvm_arch_vcpu_ioctl_set_mpstate  userspace loads a state into a vCPU, in whichever
+ *                            mode that is; nothing else makes it write this.
  *
  *   perf_create_mediated_pmu   KVM asks perf for the whole PMU, before a VM's first
  *                            vCPU, and gives it back when the VM has ended. Kernels
@@ -98,6 +100,7 @@ static struct pvperf_hook *const hook_lend_back = &ends_hook[2];
 
 static struct pvperf_hook resets_hook[] = {
 	{ .name = "kvm_vcpu_reset" }, { .name = "kvm_arch_vcpu_ioctl_set_regs" },
+	{ .name = "kvm_arch_vcpu_ioctl_set_mpstate" },
 };
 
 static struct pvperf_hook *const hook_set_regs = &resets_hook[1];

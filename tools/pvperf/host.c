@@ -17,7 +17,7 @@
 /* The functions of KVM that host/door.c hooks; it diverts the first three. */
 static const char *const host_hooks[] = {
 	"kvm_emulate_hypercall", "kvm_cpuid", "kvm_arch_pre_destroy_vm",
-	"kvm_vcpu_reset", "kvm_arch_vcpu_ioctl_set_regs",
+	"kvm_vcpu_reset", "kvm_arch_vcpu_ioctl_set_regs", "kvm_arch_vcpu_ioctl_set_mpstate",
 };
 
 static void host_symbols(struct symbol symbols[N(host_hooks)])

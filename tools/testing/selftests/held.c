@@ -11,8 +11,10 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/perf_event.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <time.h>
 
 #define SOON	5	/* seconds for what must not wait */
@@ -274,6 +276,56 @@ TEST_F_TIMEOUT(held, priority, 2 * BOUND)
 {
 	run(&self->admin, sets_priority, NULL);
 	ASSERT_TRUE(ends_in(&self->admin, BOUND));
+}
+
+/* A VMM that counts in its guest, or has made its calls and does nothing. */
+static void counts_for_ever(bool in_guest)
+{
+	struct kvm_regs regs = { };
+	struct tiny_vm vm;
+
+	if (tiny_vm_create(&vm, 1) || open_event(&vm.vcpu[0], 0, 0) ||
+	    id_call(&vm.vcpu[0], KVM_PERF_OP_ENABLE, 0))
+		exit(1);
+	if (in_guest)
+		tiny_vcpu_exec(&vm.vcpu[0], TINY_CODE_WAIT, &regs);
+	pause();
+	exit(2);
+}
+
+/* The admin takes the events of a VM whose process is stopped, as by a debugger. */
+static bool taken_while_stopped(bool in_guest)
+{
+	struct tiny_totals before, with;
+	struct runner admin;
+	pid_t pid;
+	bool fine;
+
+	tiny_totals_read(&before);
+	with = before;
+	with.vms++;
+	with.vcpus++;
+	with.events++;
+	with.pages++;
+	pid = fork();
+	if (!pid)
+		counts_for_ever(in_guest);
+	fine = tiny_totals_wait(&with);
+	usleep(100000);
+	kill(pid, SIGSTOP);
+	waitpid(pid, NULL, WUNTRACED);
+	run(&admin, writes_access, NULL);
+	fine &= ends_in(&admin, SOON) && !admin.result && tiny_totals_wait(&before);
+	tiny_param_write("access", "local");
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+	return fine;
+}
+
+TEST(stopped)
+{
+	EXPECT_TRUE(taken_while_stopped(false));
+	EXPECT_TRUE(taken_while_stopped(true));
 }
 
 TEST_HARNESS_MAIN

@@ -6,6 +6,7 @@
 
 #include "tiny_test.h"
 #include <pthread.h>
+#include <sys/ioctl.h>
 
 #define TURNS		1000000ull
 #define PERIOD		(TURNS * TINY_SPIN_INSNS / 20)
@@ -127,6 +128,24 @@ TEST_F(lifetime, vcpu_reset)
 	EXPECT_TRUE(tiny_totals_wait(&want));
 	/* the vCPU can open events again */
 	EXPECT_CALL(0, open_event(self->v, 0, 0));
+}
+
+/*
+ * Userspace loads a state that was saved, into the same process: the memory is of another
+ * time, and its ids may mean other events.
+ */
+TEST_F(lifetime, state_loaded)
+{
+	struct kvm_mp_state state = { .mp_state = KVM_MP_STATE_RUNNABLE };
+	struct tiny_totals want = self->before;
+
+	ASSERT_EQ(0, ioctl(self->v->fd, KVM_SET_MP_STATE, &state));
+	EXPECT_TRUE(untouched(self->v, self->copy));
+	EXPECT_TRUE(silent(self->v));
+	EXPECT_CALL(-KVM_ENOENT, id_call(self->v, KVM_PERF_OP_READ, 0));
+	want.vms++;
+	want.vcpus++;
+	EXPECT_TRUE(tiny_totals_wait(&want));
 }
 
 /* A reset frees everything even if the guest makes no call after it. */
