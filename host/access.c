@@ -14,6 +14,7 @@
 #include "access.h"
 #include "caps.h"
 #include "door.h"
+#include "hook.h"
 #include "names.h"
 #include "vm.h"
 
@@ -157,9 +158,11 @@ int pvperf_access_init(void)
 	mutex_lock(&access_lock);
 	if (pvperf_policy.access == PVPERF_ACCESS_LOCAL)
 		err = access_open();
-	if (!err)
+	if (err)
+		WRITE_ONCE(pvperf_policy.access, PVPERF_ACCESS_UNAVAILABLE);
+	else
 		access_note();
-	loaded = !err;
+	loaded = !err || pvperf_hooks_stuck();
 	mutex_unlock(&access_lock);
 	return err;
 }

@@ -57,11 +57,39 @@ static int hooks_filter(struct pvperf_hooks *hooks)
 	return err;
 }
 
+static bool any_stuck;
+
+/*
+ * ftrace does nothing any more once it has met an error of its own. What it has patched
+ * still leads to this module's text, so that must stay.
+ */
+static void hooks_stick(struct pvperf_hooks *hooks, int err)
+{
+	hooks->stuck = true;
+	any_stuck = true;
+	__module_get(THIS_MODULE);
+	pr_crit("ftrace is broken and can't unhook %s: error %d; guests get nothing, and this module stays until the host is booted again\n",
+		hooks->hook[0].name, err);
+}
+
+static bool hooks_any_patched(const struct pvperf_hooks *hooks)
+{
+	unsigned int i;
+
+	for (i = 0; i < hooks->n; i++)
+		if (hooks->hook[i].ip && pvperf_hook_patched(&hooks->hook[i]))
+			return true;
+	return false;
+}
+
 static int hooks_register(struct pvperf_hooks *hooks)
 {
 	int err = register_ftrace_function(&hooks->ops);
 
-	if (err)
+	/* It forgets the ops that it can't patch in, and leaves what it has patched. */
+	if (err == -ENODEV && hooks_any_patched(hooks))
+		hooks_stick(hooks, err);
+	else if (err)
 		pr_err("can't hook %s%s: error %d%s; not loading\n", hooks->hook[0].name,
 		       hooks->n > 1 ? " and others" : "", err,
 		       err == -EBUSY ? " (live-patched, or ftrace is off)" : "");
@@ -92,7 +120,7 @@ int pvperf_hooks_install(struct pvperf_hooks *hooks)
 	if (!err)
 		err = hooks_register(hooks);
 	hooks->live = !err;
-	if (err)
+	if (err && !hooks->stuck)
 		hooks_forget(hooks);
 	return err;
 }
@@ -112,19 +140,9 @@ static long hooks_inflight(const struct pvperf_hooks *hooks)
 	return sum;
 }
 
-static bool any_stuck;
-
-/*
- * ftrace does nothing any more once it has met an error of its own. What it has patched
- * still leads to this module's text, so that must stay.
- */
-static void hooks_stick(struct pvperf_hooks *hooks, int err)
+bool pvperf_hooks_stuck(void)
 {
-	hooks->stuck = true;
-	any_stuck = true;
-	__module_get(THIS_MODULE);
-	pr_crit("ftrace is broken and can't unhook %s: error %d; guests get nothing, and this module stays until the host is booted again\n",
-		hooks->hook[0].name, err);
+	return any_stuck;
 }
 
 void pvperf_hooks_keep_text(void)

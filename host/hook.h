@@ -76,6 +76,13 @@ void pvperf_hooks_remove(struct pvperf_hooks *hooks);
 void pvperf_hooks_settle(void);
 
 /**
+ * pvperf_hooks_stuck() - does text that ftrace can't unpatch lead to the module's?
+ *
+ * Return: true if so; then the module has to stay.
+ */
+bool pvperf_hooks_stuck(void);
+
+/**
  * pvperf_hooks_keep_text() - the last step of the module's exit
  *
  * Does not return if ftrace could not remove a hook.

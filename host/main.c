@@ -43,7 +43,7 @@ static int __init pvperf_host_init(void)
 	pvperf_overflow_init();
 	pvperf_pin_init();
 	err = pvperf_access_init();
-	if (!err) {
+	if (!err || pvperf_hooks_stuck()) {
 		pvperf_clock_init();
 		pvperf_stats_init();
 		return 0;
