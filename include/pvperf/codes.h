@@ -8,14 +8,14 @@
 
 /*
  * Intel's off-core, front-end and load-latency events: on some models the driver gives
- * each an MSR besides the counter, which the hyperthreads of a core share. @config: a raw
- * event's; bits 0 to 15 are the select and the unit mask.
+ * each an MSR besides the counter, which the hyperthreads of a core share. 0x1b00 is by what
+ * the kernel itself takes the LBR. @config: a raw event's; bits 0 to 15 are the select and the unit mask.
  */
 static inline int pvperf_code_has_msr(__u64 config)
 {
 	static const __u16 codes[] = {
 		0x0127, 0x0227, 0x012a, 0x012b, 0x01b7, 0x02b7, 0x01bb, 0x01c6, 0x02c6,
-		0x03c6, 0x04c2, 0x01cd, 0x02cd, 0x100b, 0x40ad, 0x05d0,
+		0x03c6, 0x04c2, 0x01cd, 0x02cd, 0x100b, 0x40ad, 0x05d0, 0x1b00,
 	};
 	unsigned int i;
 
