@@ -13,6 +13,7 @@
  *                            debugger does so, too, but not in real mode.
  *   kvm_arch_vcpu_ioctl_set_mpstate  userspace loads a state into a vCPU, in whichever
  *                            mode that is; nothing else makes it write this.
+ *   kvm_arch_flush_shadow_memslot  userspace takes a memory slot away
  *
  *   perf_create_mediated_pmu   KVM asks perf for the whole PMU, before a VM's first
  *                            vCPU, and gives it back when the VM has ended. Kernels
@@ -100,10 +101,11 @@ static struct pvperf_hook *const hook_lend_back = &ends_hook[2];
 
 static struct pvperf_hook resets_hook[] = {
 	{ .name = "kvm_vcpu_reset" }, { .name = "kvm_arch_vcpu_ioctl_set_regs" },
-	{ .name = "kvm_arch_vcpu_ioctl_set_mpstate" },
+	{ .name = "kvm_arch_vcpu_ioctl_set_mpstate" }, { .name = "kvm_arch_flush_shadow_memslot" },
 };
 
 static struct pvperf_hook *const hook_set_regs = &resets_hook[1];
+static struct pvperf_hook *const hook_slot = &resets_hook[3];
 
 /* The self-test's vCPU, which is no real one. */
 static struct kvm_vcpu *test_vcpu;
@@ -276,11 +278,12 @@ static void notrace see_end(unsigned long ip, unsigned long parent_ip,
 static void notrace see_reset(unsigned long ip, unsigned long parent_ip,
 			      struct ftrace_ops *ops, struct ftrace_regs *fregs)
 {
-	struct kvm_vcpu *kvcpu = (struct kvm_vcpu *)pvperf_ftrace_regs(fregs)->di;
+	void *whose = (void *)pvperf_ftrace_regs(fregs)->di;
 
-	if (ip == hook_set_regs->ip && !pvperf_reset_real_mode_nmi(kvcpu))
-		return;
-	pvperf_vm_reset_seen(kvcpu);
+	if (ip == hook_slot->ip)
+		pvperf_vm_slots_changed(whose);
+	else if (ip != hook_set_regs->ip || pvperf_reset_real_mode_nmi(whose))
+		pvperf_vm_reset_seen(whose);
 }
 
 static struct pvperf_hooks ways_in = {

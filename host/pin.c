@@ -127,6 +127,11 @@ static struct pvperf_pin *pin_find(struct pvperf_vm *vm, u64 gfn)
 	return rb_entry_safe(rb_find(&gfn, &vm->pages, pin_order), struct pvperf_pin, node);
 }
 
+bool pvperf_pin_is_there(struct pvperf_vm *vm, const struct pvperf_pin *pin)
+{
+	return pvperf_slots_hva(vm->kvm, pin->gfn << PAGE_SHIFT, true) == pin->hva;
+}
+
 /*
  * The page that the VM has pinned there, with one more reference; NULL if there is
  * none. Userspace may have put other memory there since, as it does for a poisoned
@@ -139,8 +144,7 @@ static struct pvperf_pin *pin_again(struct pvperf_vm *vm, u64 gpa)
 	lockdep_assert_held(&vm->lock);
 	if (!pin)
 		return NULL;
-	if (pvperf_slots_hva(vm->kvm, gpa & PAGE_MASK, true) != pin->hva ||
-	    pvperf_pin_poisoned(pin->address))
+	if (!pvperf_pin_is_there(vm, pin) || pvperf_pin_poisoned(pin->address))
 		return ERR_PTR(-KVM_EFAULT);
 	pin->refs++;
 	return pin;

@@ -56,6 +56,16 @@ struct pvperf_pin *pvperf_pin_get(struct pvperf_vm *vm, u64 gpa, u32 max);
  */
 void pvperf_pin_put(struct pvperf_vm *vm, struct pvperf_pin *pin);
 
+/**
+ * pvperf_pin_is_there() - is a pinned page still the guest's memory?
+ * @vm: the VM, which has not ended
+ * @pin: the page
+ *
+ * Context: may sleep.
+ * Return: false if userspace has taken the memory slot away, or put other memory there.
+ */
+bool pvperf_pin_is_there(struct pvperf_vm *vm, const struct pvperf_pin *pin);
+
 /* How many poisoned pages the whole host has; above 0 if that is not known. */
 extern const atomic_long_t *pvperf_pin_poison;
 

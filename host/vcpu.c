@@ -216,6 +216,30 @@ bool pvperf_vcpu_lock_soon(struct pvperf_vcpu *vcpu)
 	return true;
 }
 
+static void vcpu_clear_lost(struct pvperf_vcpu *vcpu)
+{
+	struct pvperf_host_event *event, *next;
+	struct pvperf_vm *vm = vcpu->vm;
+
+	list_for_each_entry_safe(event, next, &vcpu->events, node)
+		if (!pvperf_pin_is_there(vm, event->pin))
+			pvperf_event_close(event, PVPERF_END_SILENT);
+	if (vcpu->pin && !pvperf_pin_is_there(vm, vcpu->pin))
+		vcpu_unpin(vcpu, PVPERF_END_SILENT);
+}
+
+void pvperf_vcpu_clear_lost(struct pvperf_vm *vm)
+{
+	struct pvperf_vcpu *vcpu;
+	unsigned long idx;
+
+	xa_for_each(&vm->vcpus, idx, vcpu) {
+		mutex_lock(&vcpu->lock);
+		vcpu_clear_lost(vcpu);
+		mutex_unlock(&vcpu->lock);
+	}
+}
+
 /* Returns how many events it has reopened. */
 static u32 vcpu_reopen(struct pvperf_vcpu *vcpu, pvperf_which *which)
 {

@@ -80,6 +80,12 @@ void pvperf_vcpu_mute_all(struct pvperf_vm *vm);
 void pvperf_vcpu_clear_dead(struct pvperf_vm *vm);
 
 /**
+ * pvperf_vcpu_clear_lost() - close what lies in memory that the guest does not have any more
+ * @vm: the VM; the caller holds none of its locks
+ */
+void pvperf_vcpu_clear_lost(struct pvperf_vm *vm);
+
+/**
  * pvperf_vcpu_lock_soon() - take a vCPU's lock, or give up after 0.1 s
  * @vcpu: the vCPU
  *

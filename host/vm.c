@@ -196,6 +196,8 @@ static void vm_work(struct work_struct *work)
 		pvperf_vcpu_clear_all(vm, PVPERF_END_GONE);
 	if (todo & BIT(PVPERF_VM_RESET))
 		pvperf_vcpu_clear_dead(vm);
+	if (todo & BIT(PVPERF_VM_SLOTS))
+		pvperf_vcpu_clear_lost(vm);
 	WRITE_ONCE(vm->moved, vm_reopen(vm, todo));
 	smp_store_release(&vm->done, asked);	/* pairs with vm_is_done() */
 	wake_up_all(&vms_gone);
@@ -216,8 +218,11 @@ static void vm_ask(struct pvperf_vm *vm, enum pvperf_vm_task task, unsigned long
 		vm_put(vm);	/* it was queued already, with a reference */
 }
 
-/* A guest can reset its vCPUs in a loop. Nothing waits for their events. */
-#define VM_RESET_DELAY	(HZ / 10)
+/*
+ * A guest can reset its vCPUs in a loop. Nothing waits for their events. And userspace may
+ * take a slot away only to make two of it.
+ */
+#define VM_LATER	(HZ / 10)
 
 void pvperf_vm_reset_seen(const struct kvm_vcpu *kvcpu)
 {
@@ -231,8 +236,19 @@ void pvperf_vm_reset_seen(const struct kvm_vcpu *kvcpu)
 		pvperf_reset_mark(vcpu);
 		/* Userspace can reset in a loop: not without OPEN or ATTACH in it. */
 		if (vcpu->nr_events || vcpu->pin)
-			vm_ask(vm, PVPERF_VM_RESET, VM_RESET_DELAY);
+			vm_ask(vm, PVPERF_VM_RESET, VM_LATER);
 	}
+	rcu_read_unlock();
+}
+
+void pvperf_vm_slots_changed(const struct kvm *kvm)
+{
+	struct pvperf_vm *vm;
+
+	rcu_read_lock();
+	vm = pvperf_vm_find(kvm);
+	if (vm && READ_ONCE(vm->nr_pages))
+		vm_ask(vm, PVPERF_VM_SLOTS, VM_LATER);
 	rcu_read_unlock();
 }
 

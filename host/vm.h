@@ -50,6 +50,12 @@ struct pvperf_vm *pvperf_vm_get(struct kvm *kvm);
 void pvperf_vm_reset_seen(const struct kvm_vcpu *kvcpu);
 
 /**
+ * pvperf_vm_slots_changed() - a hook saw that a memory slot is taken away; does not sleep
+ * @kvm: the VM
+ */
+void pvperf_vm_slots_changed(const struct kvm *kvm);
+
+/**
  * pvperf_vm_destroyed() - a VM ends; nothing is written to it
  * @kvm: the VM
  */
@@ -107,6 +113,7 @@ int pvperf_vm_set_priority(pid_t pid, u32 priority);
 enum pvperf_vm_task {
 	PVPERF_VM_END,		/* close all events, and tell the guest */
 	PVPERF_VM_RESET,	/* close the events of vCPUs that were reset */
+	PVPERF_VM_SLOTS,	/* close what lies in memory that is not the guest's any more */
 	PVPERF_VM_REOPEN,	/* create host events anew: all, ... */
 	PVPERF_VM_LEND,		/* ... those that may have a counter, ... */
 	PVPERF_VM_LEND_BACK,	/* ... those that have none */

@@ -8,8 +8,9 @@
 
 /*
  * Intel's off-core, front-end and load-latency events: on some models the driver gives
- * each an MSR besides the counter, which the hyperthreads of a core share. 0x1b00 is by what
- * the kernel itself takes the LBR. @config: a raw event's; bits 0 to 15 are the select and the unit mask.
+ * each an MSR besides the counter, which the hyperthreads of a core share. 0x1b00 is how the
+ * kernel itself takes the LBR. @config: a raw event's; bits 0 to 15 are the select and the
+ * unit mask.
  */
 static inline int pvperf_code_has_msr(__u64 config)
 {

@@ -18,6 +18,7 @@
 static const char *const host_hooks[] = {
 	"kvm_emulate_hypercall", "kvm_cpuid", "kvm_arch_pre_destroy_vm",
 	"kvm_vcpu_reset", "kvm_arch_vcpu_ioctl_set_regs", "kvm_arch_vcpu_ioctl_set_mpstate",
+	"kvm_arch_flush_shadow_memslot",
 };
 
 static void host_symbols(struct symbol symbols[N(host_hooks)])

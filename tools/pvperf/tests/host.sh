@@ -44,7 +44,7 @@ look host-functions-untraceable machine_host \
 look host-functions-no-tracefs machine_host 'rm -r sys/kernel/tracing' \
 	functions unknown 0 '-> mount -t tracefs'
 look host-functions-old-tracefs machine_host \
-	'mv sys/kernel/tracing sys/kernel/debug/tracing' functions ok 0 '6 functions'
+	'mv sys/kernel/tracing sys/kernel/debug/tracing' functions ok 0 '7 functions'
 look host-functions-kvm-not-loaded machine_host 'unload kvm' \
 	functions unknown 1 'KVM is not loaded'
 look host-conflict-livepatch machine_host \

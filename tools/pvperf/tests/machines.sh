@@ -19,7 +19,8 @@ machine_common() {
 }
 
 hooks="kvm_emulate_hypercall kvm_cpuid kvm_arch_pre_destroy_vm kvm_vcpu_reset
-	kvm_arch_vcpu_ioctl_set_regs kvm_arch_vcpu_ioctl_set_mpstate"
+	kvm_arch_vcpu_ioctl_set_regs kvm_arch_vcpu_ioctl_set_mpstate
+	kvm_arch_flush_shadow_memslot"
 
 # An AMD host that is no VM.
 machine_host() {

@@ -8,7 +8,8 @@
 module=/lab/pvperf_host.ko
 [ -e "$module" ] || tap_skip_all "no $module"
 functions="kvm_emulate_hypercall kvm_cpuid kvm_arch_pre_destroy_vm kvm_vcpu_reset
-	kvm_arch_vcpu_ioctl_set_regs kvm_arch_vcpu_ioctl_set_mpstate"
+	kvm_arch_vcpu_ioctl_set_regs kvm_arch_vcpu_ioctl_set_mpstate
+	kvm_arch_flush_shadow_memslot"
 
 tap_begin
 if dmesg | grep -q 'Indirect Branch Tracking enabled'; then

@@ -33,6 +33,7 @@ reload() {
 	rmmod pvperf_host kvm_amd kvm &&
 		insmod /lab/modules/kvm.ko enable_pmu=0 &&
 		insmod /lab/modules/kvm-amd.ko "$@" &&
+		chmod 666 /dev/kvm &&
 		insmod /lab/pvperf_host.ko
 }
 
@@ -51,7 +52,7 @@ echo madvise > $thp
 runs "memfd" -q "-machine memory-backend=m -object memory-backend-memfd,id=m,size=${LAB_GUEST_MEM:-512}M,share=on"
 mkdir -p /run/huge
 echo 300 > /proc/sys/vm/nr_hugepages
-if mount -t hugetlbfs huge /run/huge && [ "$(cat /proc/sys/vm/nr_hugepages)" -ge 280 ]; then
+if mount -t hugetlbfs -o mode=1777 huge /run/huge && [ "$(cat /proc/sys/vm/nr_hugepages)" -ge 280 ]; then
 	runs "hugetlbfs" -q "-machine memory-backend=m -object memory-backend-file,id=m,size=512M,mem-path=/run/huge,share=on"
 else
 	tap_skip "hugetlbfs" "the host has no 280 huge pages"

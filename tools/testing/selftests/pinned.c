@@ -128,9 +128,33 @@ TEST_F(pinned, slot_stays)
 	EXPECT_CALL(0, open_beside(self->v));
 }
 
+/* The host stops writing to memory that the guest has no access to any more. */
+TEST_F(pinned, slot_is_removed)
+{
+	struct tiny_totals want = self->before;
+
+	ASSERT_CALL(0, open_event(self->v, 0, 0));
+	ASSERT_EQ(0, slot_set(&self->vm, NULL, 0, 0));
+	want.vms++;
+	want.vcpus++;
+	EXPECT_TRUE(tiny_totals_wait(&want));
+}
+
+/* Userspace makes another slot of the same memory, as QEMU does: nothing ends. */
+TEST_F(pinned, slot_comes_back)
+{
+	ASSERT_CALL(0, open_event(self->v, 0, 0));
+	ASSERT_EQ(0, slot_set(&self->vm, NULL, 0, 0));
+	ASSERT_EQ(0, slot_set(&self->vm, self->vm.mem, TINY_MEM, 0));
+	usleep(500000);
+	EXPECT_CALL(0, id_call(self->v, KVM_PERF_OP_ENABLE, 0));
+	EXPECT_TRUE(still_counts(self->v, 0, 100000));
+}
+
 /* The guest would wait for counts in memory that it no longer has. */
 TEST_F(pinned, slot_is_replaced)
 {
+	struct tiny_totals want = self->before;
 	uint8_t *old = self->vm.mem, *new;
 
 	ASSERT_CALL(0, open_event(self->v, 0, 0));
@@ -142,8 +166,10 @@ TEST_F(pinned, slot_is_replaced)
 	self->vm.mem = new;
 	self->v->cpu = (void *)(new + ((uint8_t *)self->v->cpu - old));
 	EXPECT_CALL(-KVM_EFAULT, open_beside(self->v));
-	/* without its last user the old page goes, and the new one can be had */
-	EXPECT_CALL(0, id_call(self->v, KVM_PERF_OP_CLOSE, 0));
+	/* the old page goes with its event, and the new one can be had */
+	want.vms++;
+	want.vcpus++;
+	EXPECT_TRUE(tiny_totals_wait(&want));
 	EXPECT_CALL(0, open_beside(self->v));
 	EXPECT_CALL(0, id_call(self->v, KVM_PERF_OP_ENABLE, 1));
 	EXPECT_CALL(0, id_call(self->v, KVM_PERF_OP_READ, 1));
