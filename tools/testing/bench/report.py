@@ -13,7 +13,7 @@ ROWS = {
     'idle': 'nobody counts', 'open': 'open an event', 'openagain': '... that the host has already',
     'batch64': '64 READs, one call',
 }
-COLOURS = {'plain': '#999', 'pvperf': '#2a7', 'mediated': '#47b', 'emulated': '#c53'}
+COLOURS = {'plain': '#999', 'pvperf': '#2a7', 'mediated': '#47b', 'emulated': '#c53', 'bare': '#a83'}
 
 
 def table(head, rows):
