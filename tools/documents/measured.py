@@ -27,6 +27,9 @@ class Bench:
         elif any(CELL.match(c) for c in cells):
             self.rows[cells[0]] = dict(zip(self.systems, map(CELL.match, cells[1:])))
 
+    def has(self, row, system):
+        return bool(self.rows.get(row, {}).get(system))
+
     def cell(self, row, system, group):
         """Of a row: 1 its instructions, 2 its exits, 3 its ratio to plain."""
         found = self.rows.get(row, {}).get(system)
