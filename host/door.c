@@ -99,13 +99,13 @@ static struct pvperf_hook *const hook_destroy = &ends_hook[0];
 static struct pvperf_hook *const hook_lend = &ends_hook[1];
 static struct pvperf_hook *const hook_lend_back = &ends_hook[2];
 
-static struct pvperf_hook resets_hook[] = {
+static struct pvperf_hook watched_hook[] = {
 	{ .name = "kvm_vcpu_reset" }, { .name = "kvm_arch_vcpu_ioctl_set_regs" },
 	{ .name = "kvm_arch_vcpu_ioctl_set_mpstate" }, { .name = "kvm_arch_flush_shadow_memslot" },
 };
 
-static struct pvperf_hook *const hook_set_regs = &resets_hook[1];
-static struct pvperf_hook *const hook_slot = &resets_hook[3];
+static struct pvperf_hook *const hook_set_regs = &watched_hook[1];
+static struct pvperf_hook *const hook_slot = &watched_hook[3];
 
 /* The self-test's vCPU, which is no real one. */
 static struct kvm_vcpu *test_vcpu;
@@ -275,8 +275,8 @@ static void notrace see_end(unsigned long ip, unsigned long parent_ip,
 		pvperf_hook_divert(&ends, regs, door_lend);
 }
 
-static void notrace see_reset(unsigned long ip, unsigned long parent_ip,
-			      struct ftrace_ops *ops, struct ftrace_regs *fregs)
+static void notrace see_watched(unsigned long ip, unsigned long parent_ip,
+				struct ftrace_ops *ops, struct ftrace_regs *fregs)
 {
 	void *whose = (void *)pvperf_ftrace_regs(fregs)->di;
 
@@ -296,8 +296,8 @@ static struct pvperf_hooks ends = {
 	.inflight = &ends_inflight,
 };
 
-static struct pvperf_hooks resets = {
-	.ops.func = see_reset, .hook = resets_hook, .n = ARRAY_SIZE(resets_hook),
+static struct pvperf_hooks watched = {
+	.ops.func = see_watched, .hook = watched_hook, .n = ARRAY_SIZE(watched_hook),
 };
 
 static int test_one(const char *what, bool works)
@@ -356,7 +356,7 @@ static int door_find_ends(void)
 {
 	int err = pvperf_hooks_find(&ends);
 
-	return err ?: pvperf_hooks_find(&resets);
+	return err ?: pvperf_hooks_find(&watched);
 }
 
 static void door_resolve_ends(void)
@@ -378,7 +378,7 @@ int pvperf_door_watch(void)
 	if (err)
 		return err;
 	door_resolve_ends();
-	err = pvperf_hooks_install(&resets);
+	err = pvperf_hooks_install(&watched);
 	if (err)
 		return err;
 	err = pvperf_hooks_install(&ends);
@@ -413,6 +413,6 @@ void pvperf_door_close(void)
 void pvperf_door_unwatch(void)
 {
 	pvperf_hooks_remove(&ends);
-	pvperf_hooks_remove(&resets);
+	pvperf_hooks_remove(&watched);
 	pvperf_hooks_settle();
 }

@@ -6,56 +6,18 @@
  * the admin a bounded time.
  */
 
+#include "admin.h"
 #include "late.h"
 #include "tiny_test.h"
 #include <errno.h>
-#include <fcntl.h>
 #include <linux/perf_event.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
-#include <time.h>
 
 #define SOON	5	/* seconds for what must not wait */
 #define BOUND	25	/* for what may wait for a while */
-
-/* Runs @run in a thread; .done is posted when it has ended. */
-struct runner {
-	void (*run)(struct runner *r);
-	void *arg;
-	pthread_t thread;
-	sem_t done;
-	int64_t result;
-};
-
-static void *runs(void *arg)
-{
-	struct runner *r = arg;
-
-	r->run(r);
-	sem_post(&r->done);
-	return NULL;
-}
-
-static void run(struct runner *r, void (*run)(struct runner *r), void *arg)
-{
-	*r = (struct runner){ .run = run, .arg = arg };
-	sem_init(&r->done, 0, 0);
-	pthread_create(&r->thread, NULL, runs, r);
-}
-
-static bool ends_in(struct runner *r, int seconds)
-{
-	struct timespec until;
-
-	clock_gettime(CLOCK_REALTIME, &until);
-	until.tv_sec += seconds;
-	while (sem_timedwait(&r->done, &until))
-		if (errno != EINTR)
-			return false;
-	return true;
-}
 
 FIXTURE(held) {
 	struct tiny_vm vm, other;
@@ -127,7 +89,7 @@ FIXTURE_SETUP(held)
 	ASSERT_EQ(0, tiny_vm_create(&self->vm, 1));
 	sem_init(&self->opened, 0, 0);
 	sem_init(&self->go, 0, 0);
-	run(&self->vcpu, counts, self);
+	runner_start(&self->vcpu, counts, self);
 	sem_wait(&self->opened);
 	ASSERT_EQ(0, self->vcpu.result);
 	/* A VM that comes later, and has an event on each of two vCPUs. */
@@ -140,7 +102,7 @@ FIXTURE_SETUP(held)
 	ASSERT_LE(0, self->late);
 	self->perf = syscall(SYS_perf_event_open, &attr, self->tid, -1, -1, 0);
 	ASSERT_LE(0, self->perf);
-	run(&self->reader, reads, self);
+	runner_start(&self->reader, reads, self);
 	ASSERT_TRUE(late_wanted(self->late, SOON * 1000));
 	if (variant->in_call) {
 		sem_post(&self->go);
@@ -186,26 +148,15 @@ static void opens(struct runner *r)
 
 TEST_F(held, another_vm_opens)
 {
-	run(&self->admin, opens, &self->other.vcpu[0]);
-	ASSERT_TRUE(ends_in(&self->admin, SOON));
+	runner_start(&self->admin, opens, &self->other.vcpu[0]);
+	ASSERT_TRUE(runner_ends(&self->admin, SOON));
 	EXPECT_EQ(0, self->admin.result);
-}
-
-static void shows_vms(struct runner *r)
-{
-	int fd = open("/sys/kernel/debug/pvperf/vms", O_RDONLY | O_CLOEXEC);
-	char text[4096];
-
-	r->result = fd < 0 ? -errno : 0;
-	while (!r->result && (r->result = read(fd, text, sizeof(text))) > 0)
-		r->result = 0;
-	close(fd);
 }
 
 TEST_F(held, debugfs)
 {
-	run(&self->admin, shows_vms, NULL);
-	ASSERT_TRUE(ends_in(&self->admin, SOON));
+	runner_start(&self->admin, admin_shows_vms, NULL);
+	ASSERT_TRUE(runner_ends(&self->admin, SOON));
 	EXPECT_EQ(0, self->admin.result);
 }
 
@@ -224,58 +175,35 @@ TEST_F(held, resets)
 	EXPECT_TRUE(tiny_totals_wait(&want));
 }
 
-static void unloads(struct runner *r)
-{
-	r->result = syscall(SYS_delete_module, "pvperf_host", O_NONBLOCK) ? -errno : 0;
-}
-
-static void writes_access(struct runner *r)
-{
-	r->result = tiny_param_write("access", "unavailable");
-}
-
 /* The other VM's events end at once, the write soon after; then rmmod fails at once. */
 TEST_F_TIMEOUT(held, switched_off, 2 * BOUND)
 {
 	self->restore = "access";
-	run(&self->admin, writes_access, NULL);
+	runner_start(&self->admin, admin_writes, "access=unavailable");
 	EXPECT_TRUE(is_gone(&self->other, 0));
 	EXPECT_TRUE(is_gone(&self->other, 1));
-	ASSERT_TRUE(ends_in(&self->admin, BOUND));
+	ASSERT_TRUE(runner_ends(&self->admin, BOUND));
 	EXPECT_EQ(0, self->admin.result);
 	pthread_join(self->admin.thread, NULL);
-	run(&self->admin, unloads, NULL);
-	ASSERT_TRUE(ends_in(&self->admin, SOON));
+	runner_start(&self->admin, admin_unloads, NULL);
+	ASSERT_TRUE(runner_ends(&self->admin, SOON));
 	EXPECT_EQ(-EAGAIN, self->admin.result);
-}
-
-static void leaves_out(struct runner *r)
-{
-	r->result = tiny_param_write("leave_out", "*");
 }
 
 TEST_F_TIMEOUT(held, left_out, 2 * BOUND)
 {
 	self->restore = "leave_out";
-	run(&self->admin, leaves_out, NULL);
+	runner_start(&self->admin, admin_writes, "leave_out=*");
 	EXPECT_TRUE(is_gone(&self->other, 0));
 	EXPECT_TRUE(is_gone(&self->other, 1));
-	ASSERT_TRUE(ends_in(&self->admin, BOUND));
+	ASSERT_TRUE(runner_ends(&self->admin, BOUND));
 	EXPECT_EQ(0, self->admin.result);
-}
-
-static void sets_priority(struct runner *r)
-{
-	char value[64];
-
-	snprintf(value, sizeof(value), "%d=pinned", getpid());
-	r->result = tiny_param_write("priority", value);
 }
 
 TEST_F_TIMEOUT(held, priority, 2 * BOUND)
 {
-	run(&self->admin, sets_priority, NULL);
-	ASSERT_TRUE(ends_in(&self->admin, BOUND));
+	runner_start(&self->admin, admin_sets_priority, NULL);
+	ASSERT_TRUE(runner_ends(&self->admin, BOUND));
 }
 
 /* A VMM that counts in its guest, or has made its calls and does nothing. */
@@ -314,8 +242,8 @@ static bool taken_while_stopped(bool in_guest)
 	usleep(100000);
 	kill(pid, SIGSTOP);
 	waitpid(pid, NULL, WUNTRACED);
-	run(&admin, writes_access, NULL);
-	fine &= ends_in(&admin, SOON) && !admin.result && tiny_totals_wait(&before);
+	runner_start(&admin, admin_writes, "access=unavailable");
+	fine &= runner_ends(&admin, SOON) && !admin.result && tiny_totals_wait(&before);
 	tiny_param_write("access", "local");
 	kill(pid, SIGKILL);
 	waitpid(pid, NULL, 0);

@@ -5,6 +5,7 @@
  * another VM, not the admin, not rmmod.
  */
 
+#include "admin.h"
 #include "late.h"
 #include "tiny_test.h"
 #include <errno.h>
@@ -22,14 +23,6 @@
 /* Seconds in which a bystander ends, who would otherwise wait for the page. */
 #define SOON		5
 
-/* Somebody who must not wait; .done is posted when it has ended. */
-struct bystander {
-	struct tiny_vm *vm;
-	pthread_t thread;
-	sem_t done;
-	int64_t result;
-};
-
 /* The vCPU waits for the page. Or its call has ended, or neither within some seconds. */
 static bool stalled(struct tiny_vcpu *v, int fd)
 {
@@ -41,84 +34,42 @@ static bool stalled(struct tiny_vcpu *v, int fd)
 	return false;
 }
 
-static bool ends_soon(struct bystander *b, void *(*run)(void *), struct tiny_vm *vm)
+static bool ends_soon(struct runner *r, void (*run)(struct runner *r), void *arg)
 {
-	struct timespec until;
-
-	b->vm = vm;
-	sem_init(&b->done, 0, 0);
-	pthread_create(&b->thread, NULL, run, b);
-	clock_gettime(CLOCK_REALTIME, &until);
-	until.tv_sec += SOON;
-	while (sem_timedwait(&b->done, &until))
-		if (errno != EINTR)
-			return false;
-	return true;
+	runner_start(r, run, arg);
+	return runner_ends(r, SOON);
 }
 
-static void *end(struct bystander *b, int64_t result)
+static void opens(struct runner *r)
 {
-	b->result = result;
-	sem_post(&b->done);
-	return NULL;
+	struct tiny_vm *vm = r->arg;
+
+	r->result = open_event(&vm->vcpu[1], 1, 0);
 }
 
-static void *opens(void *arg)
+static void resets(struct runner *r)
 {
-	struct bystander *b = arg;
+	struct tiny_vm *vm = r->arg;
 
-	return end(b, open_event(&b->vm->vcpu[1], 1, 0));
+	r->result = tiny_call(&vm->vcpu[1], KVM_PERF_OP_RESET, 0, 0, 0);
 }
 
-static void *resets(void *arg)
-{
-	struct bystander *b = arg;
-
-	return end(b, tiny_call(&b->vm->vcpu[1], KVM_PERF_OP_RESET, 0, 0, 0));
-}
-
-static void *second_vm(void *arg)
+static void second_vm(struct runner *r)
 {
 	struct tiny_vm second;
-	int64_t ret = tiny_vm_create(&second, 1);
 
-	if (ret)
-		return end(arg, ret);
-	ret = open_event(&second.vcpu[0], 0, 0);
+	r->result = tiny_vm_create(&second, 1);
+	if (r->result)
+		return;
+	r->result = open_event(&second.vcpu[0], 0, 0);
 	tiny_vm_destroy(&second);
-	return end(arg, ret);
-}
-
-static void *shows_vms(void *arg)
-{
-	int fd = open("/sys/kernel/debug/pvperf/vms", O_RDONLY | O_CLOEXEC);
-	char text[4096];
-	int64_t ret = fd < 0 ? -errno : 0;
-
-	while (!ret && (ret = read(fd, text, sizeof(text))) > 0)
-		ret = 0;
-	close(fd);
-	return end(arg, ret);
-}
-
-static void *sets_priority(void *arg)
-{
-	char value[64];
-
-	snprintf(value, sizeof(value), "%d=pinned", getpid());
-	return end(arg, tiny_param_write("priority", value));
-}
-
-static void *unloads(void *arg)
-{
-	return end(arg, syscall(SYS_delete_module, "pvperf_host", O_NONBLOCK) ? -errno : 0);
 }
 
 FIXTURE(stall) {
 	struct tiny_vm vm;
 	struct tiny_totals before;
 	struct kvm_regs regs;
-	struct bystander bystander;
+	struct runner bystander;
 	bool switched;		/* give access back */
 	int64_t result;		/* of the call, once the page has arrived */
 	int fd;
@@ -237,26 +188,21 @@ TEST_F(stall, another_vm)
 
 TEST_F(stall, debugfs)
 {
-	ASSERT_TRUE(ends_soon(&self->bystander, shows_vms, NULL));
+	ASSERT_TRUE(ends_soon(&self->bystander, admin_shows_vms, NULL));
 	EXPECT_EQ(0, self->bystander.result);
 }
 
 TEST_F(stall, priority)
 {
-	ASSERT_TRUE(ends_soon(&self->bystander, sets_priority, NULL));
+	ASSERT_TRUE(ends_soon(&self->bystander, admin_sets_priority, NULL));
 	EXPECT_EQ(0, self->bystander.result);
 }
 
 /* It would have to wait for the page, so it says at once that it can't. */
 TEST_F(stall, rmmod)
 {
-	ASSERT_TRUE(ends_soon(&self->bystander, unloads, NULL));
+	ASSERT_TRUE(ends_soon(&self->bystander, admin_unloads, NULL));
 	EXPECT_EQ(-EAGAIN, self->bystander.result);
-}
-
-static void *switches_off(void *arg)
-{
-	return end(arg, tiny_param_write("access", "unavailable"));
 }
 
 /* The guests lose all at once; only the write itself waits for the call to leave. */
@@ -267,7 +213,7 @@ TEST_F(stall, switched_off)
 	ASSERT_EQ(0, tiny_totals_read(&want));
 	if (variant->takes)
 		self->result = -KVM_ENOSYS;
-	EXPECT_FALSE(ends_soon(&self->bystander, switches_off, NULL));
+	EXPECT_FALSE(ends_soon(&self->bystander, admin_writes, "access=unavailable"));
 	want.events--;
 	want.pages--;
 	EXPECT_TRUE(tiny_totals_wait(&want));
@@ -351,7 +297,7 @@ TEST(hyperv_call_does_not_hold_the_module)
 	struct kvm_regs regs = {
 		.rax = KVM_PERF_OP, .rcx = 0x5d /* HvCallSignalEvent */, .rdx = AT_LATE,
 	};
-	struct bystander admin;
+	struct runner admin;
 	struct tiny_vm vm;
 	int fd;
 
@@ -362,7 +308,7 @@ TEST(hyperv_call_does_not_hold_the_module)
 	ASSERT_LE(0, fd);
 	tiny_vcpu_start(&vm.vcpu[0], TINY_CODE_CALL, &regs);
 	EXPECT_TRUE(stalled(&vm.vcpu[0], fd));
-	EXPECT_TRUE(ends_soon(&admin, unloads, &vm));
+	EXPECT_TRUE(ends_soon(&admin, admin_unloads, &vm));
 	EXPECT_FALSE(tiny_vcpu_ended(&vm.vcpu[0]));
 	late_arrive(&vm, fd);
 	EXPECT_EQ(0, tiny_vcpu_wait(&vm.vcpu[0], &regs));
