@@ -22,6 +22,7 @@
 #define PVPERF_LINK_RETRY	(HZ / 10)
 
 static atomic_t losses;	/* how often CPUs have lost their host */
+static u32 reason;	/* that the last one gave, KVM_PERF_REASON_* */
 
 /* A new host begins to count its NMIs anew. */
 static void link_begin_nmis(struct pvperf_cpu *cpu)
@@ -71,6 +72,14 @@ void pvperf_link_forget(struct pvperf_cpu *cpu)
 	atomic_inc(&losses);
 }
 
+static void link_note_reason(const struct guest_perf_page *page)
+{
+	bool told = READ_ONCE(page->state) == KVM_PERF_PAGE_GONE &&
+		    pvperf_caps.features & KVM_PERF_FEATURE_REASON;
+
+	WRITE_ONCE(reason, told ? READ_ONCE(page->reason) : KVM_PERF_REASON_NONE);
+}
+
 bool pvperf_link_serving(struct pvperf_cpu *cpu)
 {
 	lockdep_assert_irqs_disabled();
@@ -78,6 +87,8 @@ bool pvperf_link_serving(struct pvperf_cpu *cpu)
 		return true;
 	if (cpu->link.attached)
 		pvperf_link_forget(cpu);
+	/* Each time: calls may fail before the host says in the page why. */
+	link_note_reason(&cpu->area->page);
 	/* The first try is at once, for a host that forgot us; later ones are rare. */
 	if (!cpu->link.online || time_before(jiffies, cpu->link.retry))
 		return false;
@@ -108,6 +119,11 @@ void pvperf_link_end(struct pvperf_cpu *cpu)
 int pvperf_link_losses(void)
 {
 	return atomic_read(&losses);
+}
+
+u32 pvperf_link_reason(void)
+{
+	return READ_ONCE(reason);
 }
 
 bool pvperf_link_any_down(void)

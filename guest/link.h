@@ -36,10 +36,12 @@ bool pvperf_link_serving(struct pvperf_cpu *cpu);
 /* The host does not know us any more. */
 void pvperf_link_forget(struct pvperf_cpu *cpu);
 
-/* These two: in any context. */
+/* These three: in any context. */
 
 /* How often CPUs have lost their host since the module was loaded. */
 int pvperf_link_losses(void);
+/* Why the last host side that was lost has gone: KVM_PERF_REASON_*. */
+u32 pvperf_link_reason(void);
 /* Is there a CPU that should be attached and is not? */
 bool pvperf_link_any_down(void);
 

@@ -18,6 +18,7 @@
 #include "counters.h"
 #include "event.h"
 #include "key.h"
+#include "link.h"
 #include "period.h"
 #include "pmu.h"
 #include "read.h"
@@ -197,12 +198,24 @@ static void event_destroy(struct perf_event *event)
 	kfree_rcu(pvperf_event_of(event), rcu);
 }
 
+/* While no event was there to notice, the host may have changed what it allows. */
+static void look_again(void)
+{
+	unsigned long flags;
+
+	local_irq_save(flags);
+	if (pvperf_link_gone(pvperf_cpu_this()))
+		pvperf_batch_flush(pvperf_cpu_this());
+	local_irq_restore(flags);
+}
+
 static int event_init(struct perf_event *event)
 {
 	struct pvperf_event *p;
 	struct pvperf_key key;
 	int err;
 
+	look_again();
 	err = event_check(event) ?: pvperf_key_of(event, &key);
 	if (err)
 		return err;

@@ -67,7 +67,7 @@ int pvperf_refuse_msr(u64 config)
 
 int pvperf_refuse_raw(u64 config)
 {
-	return refuse(-ENOENT, "raw event 0x%llx: the host allows no raw events; use an event that perf list names, or ask the host's operator for pvperf_host with raw=1",
+	return refuse(-ENOENT, "raw event 0x%llx: the host allows no raw events; use an event that perf list names, or ask the host's operator to allow raw events (raw=yes)",
 		      config);
 }
 

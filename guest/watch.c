@@ -75,26 +75,40 @@ static bool watch_has_open(int nr, void *unused)
 	return pvperf_slot_all_open(per_cpu_ptr(pvperf_cpus, nr));
 }
 
+static void watch_print_host(bool gone, u32 reason)
+{
+	if (gone)
+		pr_info("%s; events don't count until it returns\n",
+			reason == KVM_PERF_REASON_DENIED ?
+			"the host's operator has taken pvperf from this VM" :
+			"the host side has gone");
+	else
+		pr_info("%s\n", reason == KVM_PERF_REASON_POLICY ?
+			"the host's operator has changed what this VM may count" :
+			"the host side is back");
+}
+
 static void watch_print(void)
 {
 	static bool told_gone;
+	static u32 told_reason;
 	static int told_model = -1;
 	static int told;
 	int losses = pvperf_link_losses();
 	bool gone = pvperf_link_any_down();
+	u32 reason = pvperf_link_reason();
 	int model = pvperf_caps.model;
 
 	if (told_model < 0)
 		told_model = model;
 	if (losses == told && gone == told_gone)
 		return;
-	if (gone && !told_gone)
-		pr_info("the host side has gone; events don't count until it returns\n");
-	else if (!gone)
-		pr_info("the host side is back\n");
+	if (!gone || !told_gone || reason != told_reason)
+		watch_print_host(gone, reason);
 	if (told_model != model)
 		pr_info("the host has another kind of CPU now; raw events count again if they are opened anew\n");
 	told_model = model;
+	told_reason = reason;
 	told = losses;
 	told_gone = gone;
 }

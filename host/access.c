@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The parameters access and leave_out. "unavailable" means that KVM is as if this module
- * were not there: all VMs are ended and told so, and nothing of KVM is hooked. A VM that
- * is left out finds the same, but the hooks stay. Knows neither KVM nor perf.
+ * The parameter access, the switch. "unavailable" means that KVM is as if this module were
+ * not there, whatever the rules say: all VMs are ended and told so, and nothing of KVM is
+ * hooked. Knows neither KVM nor perf.
  */
 #define pr_fmt(fmt) "pvperf_host: " fmt
 
@@ -12,21 +12,27 @@
 #include <linux/string.h>
 #include <linux/sysfs.h>
 #include "access.h"
-#include "caps.h"
 #include "door.h"
 #include "hook.h"
-#include "names.h"
+#include "rules.h"
 #include "vm.h"
+#include "word.h"
 
-/* Protects .access and the names, and what they stand for. */
+/* Protects the default's access, and what it stands for. */
 static DEFINE_MUTEX(access_lock);
 static bool loaded;			/* between the module's init and its exit */
 static bool hooked;			/* guests' calls come in, whatever .access says */
 
-static const char *const accesses[] = {
-	[PVPERF_ACCESS_UNAVAILABLE] = "unavailable",
-	[PVPERF_ACCESS_LOCAL] = "local",
-};
+static u32 access_now(void)
+{
+	return pvperf_policy_word(&pvperf_rules_default, PVPERF_WORD_ACCESS);
+}
+
+static void access_is(u32 access)
+{
+	WRITE_ONCE(pvperf_rules_default.word[PVPERF_WORD_ACCESS], access);
+	pvperf_rules_changed();
+}
 
 static int access_open(void)
 {
@@ -62,7 +68,7 @@ static void access_note(void)
 {
 	pr_info("ready: ABI %u.%u, %s\n", KVM_PERF_ABI_VERSION >> 16,
 		KVM_PERF_ABI_VERSION & 0xffff,
-		pvperf_policy.access == PVPERF_ACCESS_LOCAL ?
+		access_now() == PVPERF_ACCESS_LOCAL ?
 		"guests may count what their own vCPUs do" :
 		"not available to any guest (access=unavailable)");
 }
@@ -73,39 +79,47 @@ static int access_apply(enum pvperf_access access)
 
 	lockdep_assert_held(&access_lock);
 	/* Before the hooks are there: their self-test makes calls. */
-	WRITE_ONCE(pvperf_policy.access, access);
+	access_is(access);
 	if (access == PVPERF_ACCESS_LOCAL)
 		err = access_open();
 	else
 		access_close(false);
 	if (err)
-		WRITE_ONCE(pvperf_policy.access, PVPERF_ACCESS_UNAVAILABLE);
+		access_is(PVPERF_ACCESS_UNAVAILABLE);
 	else
 		access_note();
 	return err;
 }
 
-static int access_set(const char *value, const struct kernel_param *kp)
+static int access_write(u32 access)
 {
-	int access = sysfs_match_string(accesses, value), err = 0;
+	int err = 0;
 
-	if (access < 0) {
-		pr_err("parameter access=%.*s is neither unavailable nor local\n",
-		       (int)strcspn(value, "\n"), value);
-		return -EINVAL;
-	}
 	mutex_lock(&access_lock);
 	if (!loaded)
-		pvperf_policy.access = access;
-	else if (access != pvperf_policy.access || hooked != (access == PVPERF_ACCESS_LOCAL))
+		access_is(access);
+	else if (access != access_now() || hooked != (access == PVPERF_ACCESS_LOCAL))
 		err = access_apply(access);
 	mutex_unlock(&access_lock);
 	return err;
 }
 
+static int access_set(const char *value, const struct kernel_param *kp)
+{
+	char text[32], why[PVPERF_WHY];
+	u32 access;
+
+	strscpy(text, value, sizeof(text));
+	if (!pvperf_word_parse(PVPERF_WORD_ACCESS, strim(text), &access, why)) {
+		pr_err("parameter %s\n", why);
+		return -EINVAL;
+	}
+	return access_write(access);
+}
+
 static int access_get(char *buffer, const struct kernel_param *kp)
 {
-	return sysfs_emit(buffer, "%s\n", accesses[pvperf_policy.access]);
+	return sysfs_emit(buffer, "%s\n", pvperf_words[PVPERF_WORD_ACCESS].values[access_now()]);
 }
 
 static const struct kernel_param_ops access_ops = {
@@ -115,51 +129,15 @@ static const struct kernel_param_ops access_ops = {
 module_param_cb(access, &access_ops, NULL, 0644);
 MODULE_PARM_DESC(access, "what a VM may see: unavailable, or local (its own vCPUs; default); unavailable takes pvperf from the VMs that run, too");
 
-static int leave_out_set(const char *value, const struct kernel_param *kp)
-{
-	int err;
-
-	mutex_lock(&access_lock);
-	err = pvperf_names_set(value);
-	if (!err && loaded)
-		pvperf_vms_leave_out();
-	mutex_unlock(&access_lock);
-	return err;
-}
-
-static int leave_out_get(char *buffer, const struct kernel_param *kp)
-{
-	int len;
-
-	mutex_lock(&access_lock);
-	len = pvperf_names_get(buffer);
-	mutex_unlock(&access_lock);
-	return len;
-}
-
-/* When the module has gone, and nobody can look at the names any more. */
-static void leave_out_free(void *arg)
-{
-	pvperf_names_set("");
-}
-
-static const struct kernel_param_ops leave_out_ops = {
-	.set = leave_out_set,
-	.get = leave_out_get,
-	.free = leave_out_free,
-};
-module_param_cb(leave_out, &leave_out_ops, NULL, 0644);
-MODULE_PARM_DESC(leave_out, "VMs of processes with these names see nothing: patterns, separated by commas (default none); also takes pvperf from those that run");
-
 int pvperf_access_init(void)
 {
 	int err = 0;
 
 	mutex_lock(&access_lock);
-	if (pvperf_policy.access == PVPERF_ACCESS_LOCAL)
+	if (access_now() == PVPERF_ACCESS_LOCAL)
 		err = access_open();
 	if (err)
-		WRITE_ONCE(pvperf_policy.access, PVPERF_ACCESS_UNAVAILABLE);
+		access_is(PVPERF_ACCESS_UNAVAILABLE);
 	else
 		access_note();
 	loaded = !err || pvperf_hooks_stuck();
@@ -171,7 +149,7 @@ void pvperf_access_exit(void)
 {
 	mutex_lock(&access_lock);
 	loaded = false;
-	WRITE_ONCE(pvperf_policy.access, PVPERF_ACCESS_UNAVAILABLE);
+	access_is(PVPERF_ACCESS_UNAVAILABLE);
 	if (hooked)
 		access_close(true);
 	mutex_unlock(&access_lock);

@@ -23,9 +23,9 @@
 #include "event.h"
 #include "ids.h"
 #include "keep.h"
-#include "names.h"
 #include "pace.h"
 #include "pin.h"
+#include "rules.h"
 #include "sync.h"
 #include "thread.h"
 #include "trace.h"
@@ -37,11 +37,30 @@ static u64 call_addr(const struct pvperf_call *call)
 	return (u64)call->arg[1] << 32 | call->arg[0];
 }
 
-/* Fast path: the list of names is usually empty. */
-static __always_inline bool call_available(const struct kvm *kvm)
+static u32 call_access(const struct pvperf_policy *policy)
 {
-	return READ_ONCE(pvperf_policy.access) >= PVPERF_ACCESS_LOCAL &&
-	       !(pvperf_names_any() && pvperf_vm_left_out(kvm));
+	return pvperf_policy_word(policy, PVPERF_WORD_ACCESS);
+}
+
+/* What the rules say. */
+static noinline const struct pvperf_policy *call_policy(struct kvm *kvm)
+{
+	struct pvperf_vm *vm = pvperf_vm_get(kvm);
+
+	if (!vm)
+		return NULL;
+	if (call_access(&vm->policy) >= PVPERF_ACCESS_LOCAL)
+		return &vm->policy;
+	atomic64_inc(&vm->refusals[PVPERF_WORD_ACCESS].times);
+	return NULL;
+}
+
+/* Fast path: usually there are no rules. */
+static __always_inline const struct pvperf_policy *call_available(struct kvm *kvm)
+{
+	if (call_access(&pvperf_rules_default) < PVPERF_ACCESS_LOCAL)
+		return NULL;
+	return pvperf_rules_any() ? call_policy(kvm) : &pvperf_rules_default;
 }
 
 /*
@@ -51,13 +70,33 @@ static __always_inline bool call_available(const struct kvm *kvm)
 static bool call_still_available(const struct pvperf_vcpu *vcpu)
 {
 	lockdep_assert_held(&vcpu->lock);
-	return READ_ONCE(pvperf_policy.access) >= PVPERF_ACCESS_LOCAL &&
-	       !READ_ONCE(vcpu->vm->left_out);
+	return call_access(&pvperf_rules_default) >= PVPERF_ACCESS_LOCAL &&
+	       call_access(&vcpu->vm->policy) >= PVPERF_ACCESS_LOCAL;
 }
 
-bool pvperf_call_offered(const struct kvm_vcpu *kvcpu)
+const struct pvperf_policy *pvperf_call_offered(const struct kvm_vcpu *kvcpu)
 {
-	return call_available(kvcpu->kvm) && !pvperf_kvm_is_protected(kvcpu);
+	return pvperf_kvm_is_protected(kvcpu) ? NULL : call_available(kvcpu->kvm);
+}
+
+/* For the admin: which word stands in the way, and of what. */
+static void call_note_refusal(struct pvperf_vm *vm, enum pvperf_word word,
+			      const struct guest_perf_attr *attr)
+{
+	struct pvperf_refusal *refusal = &vm->refusals[word];
+
+	atomic64_inc(&refusal->times);
+	if (!attr)
+		return;
+	WRITE_ONCE(refusal->type, attr->type);
+	WRITE_ONCE(refusal->config, attr->config);
+}
+
+/* Waits, killable, in the vCPU's own time. */
+static void call_wait(struct pvperf_vm *vm, enum pvperf_word word, u64 wait)
+{
+	call_note_refusal(vm, word, NULL);
+	schedule_timeout_killable(nsecs_to_jiffies(wait) + 1);
 }
 
 static void call_refuse_vm(const char *why)
@@ -79,9 +118,13 @@ static void call_log_lent_out(struct pvperf_vm *vm,
 /* Log once per VM: guests try again and again. */
 static struct pvperf_pin *call_pin(struct pvperf_vm *vm, u64 addr)
 {
-	struct pvperf_pin *pin = pvperf_pin_get(vm, addr, pvperf_policy.max_pages);
+	u32 max = pvperf_policy_word(&vm->policy, PVPERF_WORD_MAX_PAGES);
+	struct pvperf_pin *pin = pvperf_pin_get(vm, addr, max);
 
-	if (pin == ERR_PTR(-KVM_ENOSPC) && !xchg(&vm->pins_refused, true))
+	if (pin != ERR_PTR(-KVM_ENOSPC))
+		return pin;
+	call_note_refusal(vm, PVPERF_WORD_MAX_PAGES, NULL);
+	if (!xchg(&vm->pins_refused, true))
 		call_refuse_vm("its pins would hold more memory than max_pages, or the process's limit of locked memory (ulimit -l), allow; a transparent huge page is held as a whole");
 	return pin;
 }
@@ -91,7 +134,18 @@ struct call_open {
 	struct guest_perf_event_param param;
 	struct guest_perf_attr attr;
 	struct pvperf_pin *pin;
+	int changes;		/* of the policy, before it was asked */
 };
+
+static int call_open_check(struct pvperf_vm *vm, const struct guest_perf_attr *attr)
+{
+	enum pvperf_word why;
+	int err = pvperf_policy_check(&vm->policy, &pvperf_offer, attr, &why);
+
+	if (err && why < PVPERF_WORDS)
+		call_note_refusal(vm, why, attr);
+	return err;
+}
 
 static int call_open_copy(struct kvm *kvm, struct call_open *open, u64 addr, const s32 *id)
 {
@@ -109,7 +163,17 @@ static int call_open_copy(struct kvm *kvm, struct call_open *open, u64 addr, con
 				     sizeof(open->attr));
 	if (!err)
 		err = pvperf_decode_attr(&open->attr);
-	return err ?: pvperf_policy_check(&pvperf_policy, &open->attr);
+	return err;
+}
+
+/* Either a change of the policy is seen here, or who changed it finds the event. */
+static int call_open_event(struct pvperf_vcpu *vcpu, struct call_open *open)
+{
+	int err = 0;
+
+	if (unlikely(atomic_read(&vcpu->vm->changes) != open->changes))
+		err = call_open_check(vcpu->vm, &open->attr);
+	return err ?: pvperf_event_open(vcpu, &open->param, &open->attr, open->pin);
 }
 
 static int call_open_locked(struct pvperf_vcpu *vcpu, struct call_open *open)
@@ -120,7 +184,7 @@ static int call_open_locked(struct pvperf_vcpu *vcpu, struct call_open *open)
 	if (vcpu->thread->task != current)
 		err = -KVM_ENOMEM;
 	else if (call_still_available(vcpu))
-		err = pvperf_event_open(vcpu, &open->param, &open->attr, open->pin);
+		err = call_open_event(vcpu, open);
 	if (!err)
 		pvperf_dirty_pin(vcpu, open->pin);
 	pvperf_vcpu_leave(vcpu);
@@ -131,10 +195,19 @@ static int call_open_locked(struct pvperf_vcpu *vcpu, struct call_open *open)
 static void call_open_pace(struct pvperf_vm *vm)
 {
 	u64 wait = pvperf_pace(&vm->open_at, ktime_get_ns(),
-			       READ_ONCE(pvperf_policy.max_opens));
+			       pvperf_policy_word(&vm->policy, PVPERF_WORD_MAX_OPENS));
 
 	if (wait)
-		schedule_timeout_killable(nsecs_to_jiffies(wait) + 1);
+		call_wait(vm, PVPERF_WORD_MAX_OPENS, wait);
+}
+
+/* Which limit was it? Others may open and close events meanwhile: a guess for the admin. */
+static void call_note_full(struct pvperf_vcpu *vcpu, const struct guest_perf_attr *attr)
+{
+	u32 max = pvperf_policy_word(&vcpu->vm->policy, PVPERF_WORD_MAX_EVENTS);
+
+	call_note_refusal(vcpu->vm, READ_ONCE(vcpu->nr_events) >= max ?
+			  PVPERF_WORD_MAX_EVENTS : PVPERF_WORD_MAX_VM_EVENTS, attr);
 }
 
 /* The vCPU is not locked: all but call_open_locked() may take long. */
@@ -146,6 +219,9 @@ static int call_open(struct pvperf_vcpu *vcpu, u64 addr, const s32 *id)
 
 	call_open_pace(vm);
 	err = call_open_copy(vm->kvm, &open, addr, id);
+	open.changes = atomic_read_acquire(&vm->changes);
+	if (!err)
+		err = call_open_check(vm, &open.attr);
 	if (err)
 		return err;
 	pvperf_keep_make(&open.attr);
@@ -155,6 +231,8 @@ static int call_open(struct pvperf_vcpu *vcpu, u64 addr, const s32 *id)
 	err = call_open_locked(vcpu, &open);
 	if (err)
 		pvperf_pin_put(vm, open.pin);
+	if (err == -KVM_ENOSPC)
+		call_note_full(vcpu, &open.attr);
 	call_log_lent_out(vm, &open.attr, err);
 	return err;
 }
@@ -359,6 +437,18 @@ static int call_vcpu(struct pvperf_vcpu *vcpu, const struct pvperf_call *call)
 	}
 }
 
+static void call_pace(struct pvperf_vcpu *vcpu)
+{
+	u32 rate = pvperf_policy_word(&vcpu->vm->policy, PVPERF_WORD_MAX_CALLS);
+	u64 wait;
+
+	if (likely(rate == PVPERF_CALLS_UNBOUNDED))
+		return;
+	wait = pvperf_pace(&vcpu->call_at, ktime_get_ns(), rate);
+	if (wait)
+		call_wait(vcpu->vm, PVPERF_WORD_MAX_CALLS, wait);
+}
+
 static long call_vm(struct kvm_vcpu *kvcpu, const struct pvperf_call *call)
 {
 	struct pvperf_vm *vm = pvperf_vm_get(kvcpu->kvm);
@@ -369,6 +459,7 @@ static long call_vm(struct kvm_vcpu *kvcpu, const struct pvperf_call *call)
 		return -KVM_ENOMEM;
 	atomic64_inc(&vm->stats.calls);
 	vcpu->calls++;
+	call_pace(vcpu);
 	ret = call_vcpu(vcpu, call);
 	call_note(vcpu, call->op, call->arg[0], ret);
 	return ret;

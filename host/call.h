@@ -7,6 +7,7 @@
 #include <linux/types.h>
 
 struct kvm_vcpu;
+struct pvperf_policy;
 
 /**
  * struct pvperf_call - a guest's call, 32 bits of each register in any CPU mode
@@ -28,11 +29,11 @@ struct pvperf_call {
 long pvperf_call_do(struct kvm_vcpu *kvcpu, const struct pvperf_call *call);
 
 /**
- * pvperf_call_offered() - is there a host side for this VM? Any context
- * @kvcpu: a vCPU of the VM
+ * pvperf_call_offered() - is there a host side for this VM? May sleep
+ * @kvcpu: the vCPU whose thread this is
  *
- * Return: true if there is.
+ * Return: what the VM may have, or NULL if there is none.
  */
-bool pvperf_call_offered(const struct kvm_vcpu *kvcpu);
+const struct pvperf_policy *pvperf_call_offered(const struct kvm_vcpu *kvcpu);
 
 #endif /* _PVPERF_HOST_CALL_H */

@@ -1,11 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Parameters and CPUID leaves.
+ * What this CPU can count for guests, and CPUID leaves.
  */
-#define pr_fmt(fmt) "pvperf_host: " fmt
-
-#include <linux/module.h>
-#include <linux/moduleparam.h>
 #include <linux/random.h>
 #include <linux/siphash.h>
 #include <linux/string.h>
@@ -14,44 +10,7 @@
 #include "caps.h"
 #include "narrow.h"
 
-struct pvperf_policy pvperf_policy = {
-	.access = PVPERF_ACCESS_LOCAL,
-	.yield = false,
-	.max_events = KVM_PERF_EVENTS_MAX,
-	.max_vm_events = 4096,
-	.max_opens = 4096,
-	.max_pages = 2048,
-	.min_period = 1000,
-};
-
-static bool raw = true;
-module_param(raw, bool, 0444);
-MODULE_PARM_DESC(raw, "allow raw events: event select, unit mask, edge, invert, counter mask (default yes)");
-
-module_param_named(yield, pvperf_policy.yield, bool, 0644);
-MODULE_PARM_DESC(yield, "take hardware events from guests while a VM with a mediated vPMU runs (default no: it can't start while a guest has one)");
-
-module_param_named(max_events, pvperf_policy.max_events, uint, 0444);
-MODULE_PARM_DESC(max_events, "events that one vCPU may have open, 1 to 64 (default 64)");
-module_param_named(max_vm_events, pvperf_policy.max_vm_events, uint, 0444);
-MODULE_PARM_DESC(max_vm_events, "events that all vCPUs of a VM may have open, 1 to 65536 (default 4096)");
-
-static int max_opens_set(const char *text, const struct kernel_param *kp)
-{
-	return param_set_uint_minmax(text, kp, 1, 1000000);
-}
-
-static const struct kernel_param_ops max_opens_ops = {
-	.set = max_opens_set,
-	.get = param_get_uint,
-};
-module_param_cb(max_opens, &max_opens_ops, &pvperf_policy.max_opens, 0644);
-MODULE_PARM_DESC(max_opens, "events that all vCPUs of a VM may open in a second, 1 to 1000000 (default 4096); more wait for their turn");
-
-module_param_named(max_pages, pvperf_policy.max_pages, uint, 0444);
-MODULE_PARM_DESC(max_pages, "pages that one VM's pins may hold in place, 1 to 65536 (default 2048); a transparent huge page is held as a whole");
-module_param_named(min_period, pvperf_policy.min_period, uint, 0444);
-MODULE_PARM_DESC(min_period, "shortest sampling period, at least 100 (default 1000)");
+struct pvperf_offer pvperf_offer;
 
 static siphash_key_t epoch_key;
 static u32 counters;		/* general-purpose ones; 0: not known */
@@ -120,54 +79,32 @@ static void caps_counting(bool hardware)
 	switch (boot_cpu_data.x86_vendor) {
 	case X86_VENDOR_AMD:
 	case X86_VENDOR_HYGON:
-		pvperf_policy.hardware = hardware;
-		pvperf_policy.node = zen;
-		pvperf_policy.raw_mask = raw && zen ? PVPERF_RAW_MASK_AMD : 0;
+		pvperf_offer.hardware = hardware;
+		pvperf_offer.node = zen;
+		pvperf_offer.raw_mask = zen ? PVPERF_RAW_MASK_AMD : 0;
 		break;
 	case X86_VENDOR_INTEL:
-		pvperf_policy.hardware = hardware;
-		pvperf_policy.node = true;
-		pvperf_policy.extra_msr = true;
-		pvperf_policy.raw_mask = raw ? PVPERF_RAW_MASK_INTEL : 0;
+		pvperf_offer.hardware = hardware;
+		pvperf_offer.node = true;
+		pvperf_offer.extra_msr = true;
+		pvperf_offer.raw_mask = PVPERF_RAW_MASK_INTEL;
 		break;
 	}
-	if (!pvperf_policy.hardware)
+	if (!pvperf_offer.hardware)
 		return;
 	counters = caps_counters();
 	counter_kinds = caps_kinds();
 	pvperf_narrow_init();
 }
 
-static int caps_check(const char *name, u32 value, u32 min, u32 max)
+void pvperf_caps_init(bool hardware)
 {
-	if (value >= min && value <= max)
-		return 0;
-	pr_err("parameter %s=%u is not between %u and %u; not loading\n",
-	       name, value, min, max);
-	return -EINVAL;
-}
-
-int pvperf_caps_init(bool hardware)
-{
-	int err;
-
-	err = caps_check("max_events", pvperf_policy.max_events, 1,
-			 KVM_PERF_EVENTS_MAX);
-	if (!err)
-		err = caps_check("max_vm_events", pvperf_policy.max_vm_events, 1, 65536);
-	if (!err)
-		err = caps_check("max_pages", pvperf_policy.max_pages, 1, 65536);
-	if (!err)
-		err = caps_check("min_period", pvperf_policy.min_period, 100,
-				 INT_MAX);
-	if (err)
-		return err;
 	caps_counting(hardware);
 	get_random_bytes(&epoch_key, sizeof(epoch_key));
-	return 0;
 }
 
-void pvperf_caps_cpuid(u32 leaf, u32 *eax, u32 *ebx, u32 *ecx, u32 *edx)
+void pvperf_caps_cpuid(const struct pvperf_policy *policy, u32 leaf, u32 *eax, u32 *ebx,
+		       u32 *ecx, u32 *edx)
 {
 	switch (leaf) {
 	case KVM_PERF_CPUID_BASE:
@@ -178,15 +115,15 @@ void pvperf_caps_cpuid(u32 leaf, u32 *eax, u32 *ebx, u32 *ecx, u32 *edx)
 		break;
 	case KVM_PERF_CPUID_FEATURES:
 		*eax = KVM_PERF_ABI_VERSION;
-		*ebx = pvperf_policy_features(&pvperf_policy);
+		*ebx = pvperf_policy_features(policy, &pvperf_offer);
 		*ecx = KVM_PERF_OP;
 		*edx = counter_kinds;
 		break;
 	case KVM_PERF_CPUID_LIMITS:
-		*eax = pvperf_policy.max_events;
+		*eax = pvperf_policy_word(policy, PVPERF_WORD_MAX_EVENTS);
 		*ebx = KVM_PERF_BATCH_MAX;
 		*ecx = counters;
-		*edx = pvperf_policy.min_period;
+		*edx = pvperf_policy_word(policy, PVPERF_WORD_MIN_PERIOD);
 		break;
 	case KVM_PERF_CPUID_CPU:
 		cpuid(0, eax, ebx, ecx, edx);

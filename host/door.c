@@ -37,6 +37,7 @@
 #include "hook.h"
 #include "lend.h"
 #include "reset.h"
+#include "rules.h"
 #include "vm.h"
 
 /* A static call needs a function to begin with; none of these is ever called. */
@@ -145,10 +146,12 @@ static notrace int door_hypercall(struct kvm_vcpu *kvcpu)
 static notrace bool door_cpuid(struct kvm_vcpu *kvcpu, u32 *eax, u32 *ebx,
 			       u32 *ecx, u32 *edx, bool exact)
 {
+	const struct pvperf_policy *policy = kvcpu == test_vcpu ? &pvperf_rules_default :
+								  pvperf_call_offered(kvcpu);
 	bool ret = true;
 
-	if (kvcpu == test_vcpu || pvperf_call_offered(kvcpu))
-		pvperf_caps_cpuid(*eax, eax, ebx, ecx, edx);
+	if (policy)
+		pvperf_caps_cpuid(policy, *eax, eax, ebx, ecx, edx);
 	else
 		ret = static_call(pvperf_kvm_cpuid)(kvcpu, eax, ebx, ecx, edx, exact);
 	pvperf_hook_leave(&ways_in);
@@ -195,7 +198,7 @@ static notrace void door_destroy(struct kvm *kvm)
 /* KVM holds kvm->lock of the new VM, which has no vCPU yet. */
 static notrace int door_lend(void)
 {
-	bool yield = READ_ONCE(pvperf_policy.yield);
+	bool yield = READ_ONCE(pvperf_lend_yield);
 	int err;
 
 	if (yield)

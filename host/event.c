@@ -10,7 +10,6 @@
 #include <linux/sched/clock.h>
 #include <linux/slab.h>
 #include "../compat/core.h"
-#include "caps.h"
 #include "event.h"
 #include "ids.h"
 #include "keep.h"
@@ -61,6 +60,7 @@ void pvperf_event_unblock(void)
  */
 static struct perf_event *event_create(struct pvperf_host_event *event)
 {
+	const struct pvperf_policy *policy = &event->vcpu->vm->policy;
 	struct pvperf_thread *thread = event->vcpu->thread;
 	const struct guest_perf_attr *from = &event->attr;
 	struct perf_event *perf;
@@ -73,13 +73,14 @@ static struct perf_event *event_create(struct pvperf_host_event *event)
 	};
 
 	if (from->type != PERF_TYPE_SOFTWARE) {
-		attr.pinned = READ_ONCE(event->vcpu->vm->priority) ==
+		attr.pinned = pvperf_policy_word(policy, PVPERF_WORD_PRIORITY) ==
 			      PVPERF_PRIORITY_PINNED;
 		attr.exclude_host = 1;
 		attr.exclude_user = !!(from->flags & KVM_PERF_FLAG_EXCLUDE_USER);
 		attr.exclude_kernel = !!(from->flags & KVM_PERF_FLAG_EXCLUDE_KERNEL);
 	}
-	if (atomic_inc_return(&thread->events) > pvperf_policy.max_events)
+	if (atomic_inc_return(&thread->events) >
+	    pvperf_policy_word(policy, PVPERF_WORD_MAX_EVENTS))
 		perf = ERR_PTR(-ENOSPC);
 	else if (from->type != PERF_TYPE_SOFTWARE && atomic_read(&blocked))
 		perf = ERR_PTR(-EOPNOTSUPP);
@@ -140,11 +141,13 @@ bool pvperf_event_hardware(void)
 /* Takes a place in the limits of the vCPU and of its VM. */
 static bool event_place(struct pvperf_vcpu *vcpu)
 {
+	const struct pvperf_policy *policy = &vcpu->vm->policy;
 	atomic_t *events = &vcpu->vm->events;
 
-	if (vcpu->nr_events >= pvperf_policy.max_events)
+	if (vcpu->nr_events >= pvperf_policy_word(policy, PVPERF_WORD_MAX_EVENTS))
 		return false;
-	if (atomic_inc_return(events) <= pvperf_policy.max_vm_events)
+	if (atomic_inc_return(events) <=
+	    pvperf_policy_word(policy, PVPERF_WORD_MAX_VM_EVENTS))
 		return true;
 	atomic_dec(events);
 	return false;

@@ -7,10 +7,15 @@
 #define pr_fmt(fmt) "pvperf_host: " fmt
 
 #include <linux/kernel.h>
+#include <linux/moduleparam.h>
 #include <linux/sched.h>
 #include "event.h"
 #include "lend.h"
 #include "vm.h"
+
+bool pvperf_lend_yield;
+module_param_named(yield, pvperf_lend_yield, bool, 0644);
+MODULE_PARM_DESC(yield, "take hardware events from guests while a VM with a mediated vPMU runs (default no: it can't start while a guest has one)");
 
 void pvperf_lend_begin(void)
 {

@@ -8,6 +8,9 @@
  * their hardware events for such a VM.
  */
 
+/* The parameter yield. */
+extern bool pvperf_lend_yield;
+
 /**
  * pvperf_lend_begin() - take the hardware events of all guests; may sleep
  *

@@ -11,11 +11,13 @@
 #include "access.h"
 #include "caps.h"
 #include "clock.h"
+#include "control.h"
 #include "event.h"
 #include "hook.h"
 #include "keep.h"
 #include "overflow.h"
 #include "pin.h"
+#include "rules.h"
 #include "stats.h"
 #include "vm.h"
 
@@ -33,9 +35,7 @@ static int __init pvperf_host_init(void)
 {
 	int err;
 
-	err = pvperf_caps_init(pvperf_event_hardware());
-	if (err)
-		return err;
+	pvperf_caps_init(pvperf_event_hardware());
 	err = pvperf_vms_init();
 	if (err)
 		return err;
@@ -46,6 +46,7 @@ static int __init pvperf_host_init(void)
 	if (!err || pvperf_hooks_stuck()) {
 		pvperf_clock_init();
 		pvperf_stats_init();
+		pvperf_control_init();
 		return 0;
 	}
 	pvperf_vms_fini();
@@ -55,10 +56,12 @@ static int __init pvperf_host_init(void)
 
 static void __exit pvperf_host_exit(void)
 {
+	pvperf_control_exit();
 	pvperf_stats_exit();
 	pvperf_clock_exit();
 	pvperf_access_exit();
 	pvperf_vms_fini();
+	pvperf_rules_exit();
 	pvperf_keep_exit();
 	pvperf_hooks_keep_text();
 	pr_info("unloaded\n");

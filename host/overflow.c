@@ -13,7 +13,6 @@
 #include <linux/perf_event.h>
 #include "../compat/core.h"
 #include "../compat/symbol.h"
-#include "caps.h"
 #include "inject.h"
 #include "overflow.h"
 #include "pin.h"
@@ -23,9 +22,8 @@
 #include "thread.h"
 #include "trace.h"
 
-/* Overflows in a second, of one event and of one thread that runs vCPUs. */
-#define EVENT_MAX	16000
-#define THREAD_MAX	64000
+/* A thread that runs vCPUs may have this many times the overflows of one event. */
+#define THREAD_EVENTS	4
 
 #define STRETCH_MAX	20
 #define PERIOD_MAX	(1ULL << 62)
@@ -37,7 +35,7 @@
 static u64 overflow_period(struct pvperf_host_event *event, bool sound)
 {
 	u64 want = sound && event->full ? READ_ONCE(event->shared->period) : 0;
-	u64 min = pvperf_policy_min_period(&pvperf_policy, event->attr.type);
+	u64 min = pvperf_policy_min_period(&event->vcpu->vm->policy, event->attr.type);
 
 	if (want) {
 		event->period = clamp(want, min, PERIOD_MAX);
@@ -55,9 +53,10 @@ void pvperf_overflow_init(void)
 }
 
 /* How often an event may overflow in a tick. */
-static u32 overflow_max(void)
+static u32 overflow_max(const struct pvperf_host_event *event)
 {
-	u32 max = EVENT_MAX / HZ;
+	u32 max = pvperf_policy_word(&event->vcpu->vm->policy,
+				     PVPERF_WORD_MAX_OVERFLOWS) / HZ;
 
 	return perf_max ? clamp(READ_ONCE(*perf_max), 1, (int)max) : max;
 }
@@ -69,7 +68,7 @@ static bool overflow_thread_fast(struct pvperf_thread *thread, u32 max)
 		thread->tick = jiffies;
 		thread->in_tick = 0;
 	}
-	return ++thread->in_tick > max * (THREAD_MAX / EVENT_MAX);
+	return ++thread->in_tick > max * THREAD_EVENTS;
 }
 
 /*
@@ -80,11 +79,13 @@ static bool overflow_thread_fast(struct pvperf_thread *thread, u32 max)
 static void overflow_relax(struct pvperf_host_event *event)
 {
 	unsigned long passed = jiffies - event->tick, n;
+	u32 max;
 
 	if (!passed)
 		return;
+	max = overflow_max(event);
 	n = event->in_tick / passed;
-	while (event->stretch && n <= overflow_max() * 3 / 8) {
+	while (event->stretch && n <= max * 3 / 8) {
 		event->stretch--;
 		n = n * 2 ?: 1;
 	}
@@ -94,7 +95,7 @@ static void overflow_relax(struct pvperf_host_event *event)
 
 static void overflow_pace(struct pvperf_host_event *event)
 {
-	const u32 max = overflow_max();
+	const u32 max = overflow_max(event);
 	bool fast = overflow_thread_fast(event->vcpu->thread, max);
 
 	overflow_relax(event);

@@ -3,11 +3,17 @@
 #define _PVPERF_HOST_POLICY_H
 
 /*
- * May a VM have this event? Pure: knows neither KVM nor perf, and is tested in
- * userspace.
+ * A VM's policy, and which events it allows. Pure: knows neither KVM nor perf, and is tested
+ * in userspace.
  */
 
 #include <linux/kvm_pvperf.h>
+#ifdef __KERNEL__
+#include <linux/compiler.h>
+#else
+#define READ_ONCE(x)		(x)
+#define WRITE_ONCE(x, value)	((x) = (value))
+#endif
 
 /**
  * enum pvperf_access - what guests may count
@@ -30,29 +36,76 @@ enum pvperf_priority {
 };
 
 /**
- * struct pvperf_policy - the module's parameters
- * @access: for all VMs
- * @priority: of VMs that make their first call from now on
- * @yield: a VM that wants the whole PMU (mediated vPMU) gets it from the guests
- * @max_events: of one vCPU
- * @max_vm_events: of all vCPUs of a VM
- * @max_opens: OPENs of a VM in a second; more wait
- * @max_pages: that one VM's pins may hold, see hold.h
- * @min_period: the shortest sampling period
+ * enum pvperf_word - the words of a policy; their names and ranges are in word.c
+ * @PVPERF_WORD_ACCESS: enum pvperf_access
+ * @PVPERF_WORD_PRIORITY: enum pvperf_priority
+ * @PVPERF_WORD_RAW: raw events: 0 or 1
+ * @PVPERF_WORD_HOST_EVENTS: the host's software events about the vCPU's thread: 0 or 1
+ * @PVPERF_WORD_MAX_EVENTS: of one vCPU
+ * @PVPERF_WORD_MAX_VM_EVENTS: of all vCPUs of a VM
+ * @PVPERF_WORD_MAX_OPENS: OPENs of a VM in a second; more wait
+ * @PVPERF_WORD_MAX_CALLS: calls of a vCPU in a second; more wait
+ * @PVPERF_WORD_MAX_OVERFLOWS: of an event in a second; beyond it the period is longer
+ * @PVPERF_WORD_MAX_PAGES: that a VM's pins may hold, see hold.h
+ * @PVPERF_WORD_MIN_PERIOD: the shortest sampling period
+ * @PVPERF_WORDS: how many there are
+ */
+enum pvperf_word {
+	PVPERF_WORD_ACCESS,
+	PVPERF_WORD_PRIORITY,
+	PVPERF_WORD_RAW,
+	PVPERF_WORD_HOST_EVENTS,
+	PVPERF_WORD_MAX_EVENTS,
+	PVPERF_WORD_MAX_VM_EVENTS,
+	PVPERF_WORD_MAX_OPENS,
+	PVPERF_WORD_MAX_CALLS,
+	PVPERF_WORD_MAX_OVERFLOWS,
+	PVPERF_WORD_MAX_PAGES,
+	PVPERF_WORD_MIN_PERIOD,
+	PVPERF_WORDS
+};
+
+/* The value of PVPERF_WORD_MAX_CALLS that means no limit. */
+#define PVPERF_CALLS_UNBOUNDED	1000000000
+
+/**
+ * struct pvperf_policy - what a VM may have
+ * @word: may change at any time, each by itself: read them by pvperf_policy_word()
+ */
+struct pvperf_policy {
+	__u32 word[PVPERF_WORDS];
+};
+
+/**
+ * pvperf_policy_word() - one word; any context
+ * @policy: the policy
+ * @word: which
+ *
+ * Return: its value now.
+ */
+static inline __u32 pvperf_policy_word(const struct pvperf_policy *policy,
+				       enum pvperf_word word)
+{
+	return READ_ONCE(policy->word[word]);
+}
+
+/**
+ * pvperf_policy_assign() - change a policy, word by word
+ * @policy: the policy
+ * @to: what it shall be
+ *
+ * Return: bit n: word n has changed.
+ */
+__u32 pvperf_policy_assign(struct pvperf_policy *policy, const struct pvperf_policy *to);
+
+/**
+ * struct pvperf_offer - what this CPU's counters can count for a guest, whatever the policy
  * @hardware: perf's driver for this CPU can exclude the host from an event
  * @node: the cache events of the memory node are about the vCPU alone
  * @extra_msr: some raw events use an MSR besides the counter, which siblings share
  * @raw_mask: the config bits that a raw event may use; 0: no raw events
  */
-struct pvperf_policy {
-	enum pvperf_access access;
-	enum pvperf_priority priority;
-	bool yield;
-	__u32 max_events;
-	__u32 max_vm_events;
-	__u32 max_opens;
-	__u32 max_pages;
-	__u32 min_period;
+struct pvperf_offer {
 	bool hardware;
 	bool node;
 	bool extra_msr;
@@ -65,13 +118,15 @@ struct pvperf_policy {
 
 /**
  * pvperf_policy_check() - may a VM open this event?
- * @policy: the policy
+ * @policy: the VM's
+ * @offer: this host's
  * @attr: was decoded
+ * @why: the word that refuses the event; PVPERF_WORDS: no word would allow it
  *
  * Return: 0 or -KVM_E*.
  */
-int pvperf_policy_check(const struct pvperf_policy *policy,
-			const struct guest_perf_attr *attr);
+int pvperf_policy_check(const struct pvperf_policy *policy, const struct pvperf_offer *offer,
+			const struct guest_perf_attr *attr, enum pvperf_word *why);
 
 /**
  * pvperf_policy_min_period() - the shortest sampling period
@@ -84,10 +139,12 @@ __u32 pvperf_policy_min_period(const struct pvperf_policy *policy, __u32 type);
 
 /**
  * pvperf_policy_features() - what CPUID tells a guest
- * @policy: the policy
+ * @policy: the VM's
+ * @offer: this host's
  *
  * Return: KVM_PERF_FEATURE_*.
  */
-__u32 pvperf_policy_features(const struct pvperf_policy *policy);
+__u32 pvperf_policy_features(const struct pvperf_policy *policy,
+			     const struct pvperf_offer *offer);
 
 #endif /* _PVPERF_HOST_POLICY_H */

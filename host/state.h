@@ -24,6 +24,7 @@
 #include <linux/xarray.h>
 #include <pvperf/page.h>
 #include "../compat/count.h"
+#include "policy.h"
 
 struct kvm;
 struct kvm_vcpu;
@@ -49,6 +50,13 @@ struct pvperf_stats {
 	atomic64_t nmis;
 };
 
+/* How often a word of the policy has refused something, or let it wait, and what last. */
+struct pvperf_refusal {
+	atomic64_t times;
+	u32 type;			/* of the event, KVM_PERF_TYPE_* ... */
+	u64 config;			/* ... and its config */
+};
+
 /*
  * A VM that has made a call. Looked up under RCU. Its vCPUs stay until the last
  * reference is dropped, but once it has ended nothing may touch their kvcpu.
@@ -59,6 +67,7 @@ struct pvperf_vm {
 	u64 serial;			/* of all VMs since the module was loaded */
 	refcount_t refs;		/* one is the registry's */
 	pid_t pid;
+	struct pid *process;		/* of the same */
 	struct mm_struct *mm;		/* .kvm's, which has it until its end */
 	u64 clock;			/* random, not 0: the VM's name in traces */
 	char name[TASK_COMM_LEN];	/* of the process, at the first call */
@@ -73,9 +82,13 @@ struct pvperf_vm {
 	bool pmu_lent_out;		/* the last OPEN failed for this reason */
 	bool pins_refused;		/* once, as the VM's limit was reached */
 	bool ended;			/* set once; who sets it ends the VM */
-	bool left_out;			/* by .name; may change at any time */
-	u8 priority;			/* enum pvperf_priority; may change at any time */
+	struct pvperf_policy policy;	/* may change at any time ... */
+	atomic_t changes;		/* ... and then this does, too */
+	u32 rule;			/* that says so; 0: none */
+	u32 version;			/* of the rules, at the first call */
+	u32 reason;			/* KVM_PERF_REASON_*, for the page when the VM is ended */
 	struct pvperf_stats stats;
+	struct pvperf_refusal refusals[PVPERF_WORDS];
 	atomic64_t open_at;		/* pace.c: when the next OPEN may be */
 	struct delayed_work work;	/* does what others want of the VM; holds a reference */
 	unsigned long todo;		/* bits of enum pvperf_vm_task, for .work */
@@ -106,6 +119,7 @@ struct pvperf_vcpu {
 	struct list_head events;
 	u32 nr_events;
 	u32 calls;			/* so far, by the vCPU itself */
+	atomic64_t call_at;		/* pace.c: when the next call may be */
 	struct pvperf_host_event *recent[PVPERF_VCPU_RECENT];	/* by id */
 	struct pvperf_pin *pin;		/* of the attached page, or NULL */
 	struct guest_perf_page *head;	/* in .pin */

@@ -8,10 +8,10 @@
 #include <linux/seq_file.h>
 #include "keep.h"
 #include "pin.h"
-#include "priority.h"
 #include "stats.h"
 #include "vcpu.h"
 #include "vm.h"
+#include "word.h"
 
 static struct dentry *stats_dir;
 
@@ -52,9 +52,9 @@ static int totals_show(struct seq_file *m, void *unused)
 }
 DEFINE_SHOW_ATTRIBUTE(totals);
 
-static const char *event_type(const struct pvperf_host_event *event)
+static const char *event_type(u32 type)
 {
-	switch (event->attr.type) {
+	switch (type) {
 	case KVM_PERF_TYPE_HARDWARE:
 		return "hardware";
 	case KVM_PERF_TYPE_SOFTWARE:
@@ -76,10 +76,41 @@ static void event_show(struct seq_file *m, const struct pvperf_host_event *event
 							       states[event->sync.state];
 
 	seq_printf(m, "    event id=%d type=%s config=0x%llx flags=0x%llx period=%llu state=%s count=%llu enabled=%llu running=%llu\n",
-		   event->id, event_type(event), event->attr.config,
+		   event->id, event_type(event->attr.type), event->attr.config,
 		   event->attr.flags, event->period, state,
 		   event->sync.count, event->sync.time_enabled,
 		   event->sync.time_running);
+}
+
+static void policy_show(struct seq_file *m, const struct pvperf_vm *vm)
+{
+	char text[64];
+	int i;
+
+	seq_printf(m, "  policy rule=%u", READ_ONCE(vm->rule));
+	for (i = 0; i < PVPERF_WORDS; i++) {
+		pvperf_word_print(i, pvperf_policy_word(&vm->policy, i), text, sizeof(text));
+		seq_printf(m, " %s", text);
+	}
+	seq_putc(m, '\n');
+}
+
+/* What the guest could have with another value of the word. */
+static void refusals_show(struct seq_file *m, const struct pvperf_vm *vm)
+{
+	const struct pvperf_refusal *refusal;
+	s64 times;
+	int i;
+
+	for (i = 0; i < PVPERF_WORDS; i++) {
+		refusal = &vm->refusals[i];
+		times = atomic64_read(&refusal->times);
+		if (times)
+			seq_printf(m, "  refused word=%s times=%lld type=%s config=0x%llx\n",
+				   pvperf_words[i].name, times,
+				   event_type(READ_ONCE(refusal->type)),
+				   READ_ONCE(refusal->config));
+	}
 }
 
 static void vm_show(struct pvperf_vm *vm, void *arg)
@@ -89,13 +120,14 @@ static void vm_show(struct pvperf_vm *vm, void *arg)
 	struct pvperf_vcpu *vcpu;
 	unsigned long idx;
 
-	seq_printf(m, "vm pid=%d priority=%s pages=%u held=%u calls=%lld ops=%lld refused=%lld overflows=%lld nmis=%lld\n",
-		   vm->pid, pvperf_priority_name(READ_ONCE(vm->priority)),
-		   READ_ONCE(vm->nr_pages), READ_ONCE(vm->held),
+	seq_printf(m, "vm pid=%d pages=%u held=%u calls=%lld ops=%lld refused=%lld overflows=%lld nmis=%lld\n",
+		   vm->pid, READ_ONCE(vm->nr_pages), READ_ONCE(vm->held),
 		   atomic64_read(&vm->stats.calls),
 		   atomic64_read(&vm->stats.ops), atomic64_read(&vm->stats.refused),
 		   atomic64_read(&vm->stats.overflows),
 		   atomic64_read(&vm->stats.nmis));
+	policy_show(m, vm);
+	refusals_show(m, vm);
 	xa_for_each(&vm->vcpus, idx, vcpu) {
 		if (!pvperf_vcpu_lock_soon(vcpu)) {
 			seq_printf(m, "  vcpu index=%u busy=1\n", vcpu->index);

@@ -97,6 +97,7 @@ static void vcpu_unpin(struct pvperf_vcpu *vcpu, enum pvperf_end end)
 	if (!vcpu->pin)
 		return;
 	if (end == PVPERF_END_GONE && !pvperf_pin_poisoned(vcpu->head)) {
+		WRITE_ONCE(vcpu->head->reason, READ_ONCE(vcpu->vm->reason));
 		WRITE_ONCE(vcpu->head->state, KVM_PERF_PAGE_GONE);
 		pvperf_slots_log(vcpu->vm->kvm, vcpu->pin->gfn);
 	}

@@ -8,16 +8,17 @@
 #include <linux/hashtable.h>
 #include <linux/kvm_host.h>
 #include <linux/module.h>
+#include <linux/pid.h>
 #include <linux/random.h>
 #include <linux/sched.h>
+#include <linux/sched/signal.h>
 #include <linux/slab.h>
 #include <linux/wait.h>
 #include <linux/workqueue.h>
 #include "../compat/kvm.h"
-#include "caps.h"
 #include "event.h"
-#include "names.h"
 #include "reset.h"
+#include "rules.h"
 #include "vcpu.h"
 #include "vm.h"
 
@@ -64,6 +65,7 @@ static void vm_free(struct pvperf_vm *vm)
 		pvperf_vcpu_free(vcpu);
 	xa_destroy(&vm->vcpus);
 	xa_destroy(&vm->ids);
+	put_pid(vm->process);
 	kfree(vm);
 }
 
@@ -102,15 +104,43 @@ static struct pvperf_vm *vm_alloc(struct kvm *kvm)
 	vm->kvm = kvm;
 	vm->mm = kvm->mm;
 	vm->pid = current->tgid;
+	vm->process = get_pid(task_tgid(current));
 	vm->clock = get_random_u64() | 1;
 	get_task_comm(vm->name, current->group_leader);
-	vm->priority = READ_ONCE(pvperf_policy.priority);
 	refcount_set(&vm->refs, 1);
 	mutex_init(&vm->lock);
 	INIT_DELAYED_WORK(&vm->work, vm_work);
 	xa_init_flags(&vm->vcpus, XA_FLAGS_ACCOUNT);
 	xa_init_flags(&vm->ids, XA_FLAGS_ACCOUNT);
 	return vm;
+}
+
+/* A change of the rules comes before this, or finds the VM. Returns NULL if it came before. */
+static struct pvperf_vm *vm_add(struct kvm *kvm, struct pvperf_vm *fresh)
+{
+	struct pvperf_vm *vm;
+
+	mutex_lock(&vms_lock);
+	vm = pvperf_vm_find(kvm);
+	if (!vm && fresh->version == pvperf_rules_version()) {
+		vm = fresh;
+		vm->serial = ++last_serial;
+		atomic_inc(&nr_unfreed);
+		hash_add_rcu(vms, &vm->node, (unsigned long)kvm);
+	}
+	mutex_unlock(&vms_lock);
+	return vm;
+}
+
+static int vm_judge(struct pvperf_vm *vm)
+{
+	struct pvperf_verdict verdict;
+	int err = pvperf_rules_judge(vm->process, vm->name, &verdict);
+
+	vm->policy = verdict.policy;
+	vm->rule = verdict.rule;
+	vm->version = verdict.version;
+	return err;
 }
 
 struct pvperf_vm *pvperf_vm_get(struct kvm *kvm)
@@ -125,19 +155,9 @@ struct pvperf_vm *pvperf_vm_get(struct kvm *kvm)
 
 	/* Two vCPUs may make the VM's first call at a time. */
 	fresh = vm_alloc(kvm);
-	mutex_lock(&vms_lock);
-	vm = pvperf_vm_find(kvm);
-	if (!vm && fresh) {
-		vm = fresh;
-		fresh = NULL;
-		vm->serial = ++last_serial;
-		/* Here: a change of the names comes before this, or finds the VM. */
-		vm->left_out = pvperf_names_match(vm->name);
-		atomic_inc(&nr_unfreed);
-		hash_add_rcu(vms, &vm->node, (unsigned long)kvm);
-	}
-	mutex_unlock(&vms_lock);
-	if (fresh)
+	while (!vm && fresh && !vm_judge(fresh) && !fatal_signal_pending(current))
+		vm = vm_add(kvm, fresh);
+	if (fresh && vm != fresh)
 		vm_free(fresh);
 	return vm;
 }
@@ -303,24 +323,6 @@ void pvperf_vm_destroyed(struct kvm *kvm)
 		vm_end(vm, PVPERF_END_SILENT);
 }
 
-bool pvperf_vm_left_out(const struct kvm *kvm)
-{
-	const struct pvperf_vm *vm;
-	char name[TASK_COMM_LEN];
-	bool known, out = false;
-
-	rcu_read_lock();
-	vm = pvperf_vm_find(kvm);
-	known = vm;
-	if (known)
-		out = READ_ONCE(vm->left_out);
-	rcu_read_unlock();
-	if (known)
-		return out;
-	get_task_comm(name, current->group_leader);
-	return pvperf_names_match(name);
-}
-
 /* How long one VM may take when all others are done. */
 #define VM_WAIT		(10 * HZ)
 
@@ -358,23 +360,60 @@ static bool vms_settle(bool forever, u32 *moved)
 	return all;
 }
 
-void pvperf_vms_leave_out(void)
+/* What CPUID tells a guest, which looks again only when its host side has gone. */
+#define VM_TOLD		(BIT(PVPERF_WORD_ACCESS) | BIT(PVPERF_WORD_RAW) |	\
+			 BIT(PVPERF_WORD_HOST_EVENTS) |				\
+			 BIT(PVPERF_WORD_MAX_EVENTS) | BIT(PVPERF_WORD_MIN_PERIOD))
+
+static bool vm_has_too_much(const struct pvperf_vm *vm)
 {
+	const struct pvperf_policy *policy = &vm->policy;
+
+	return atomic_read(&vm->events) > policy->word[PVPERF_WORD_MAX_VM_EVENTS] ||
+	       READ_ONCE(vm->held) > policy->word[PVPERF_WORD_MAX_PAGES];
+}
+
+static void vm_end_events(struct pvperf_vm *vm, u32 reason)
+{
+	WRITE_ONCE(vm->reason, reason);
+	pvperf_vcpu_mute_all(vm);
+	vm_ask(vm, PVPERF_VM_END, 0);
+}
+
+/* The guest opens anew what it still may have. */
+static void vm_follow(struct pvperf_vm *vm, const struct pvperf_verdict *verdict)
+{
+	u32 changed = pvperf_policy_assign(&vm->policy, &verdict->policy);
+
+	WRITE_ONCE(vm->rule, verdict->rule);
+	if (!changed)
+		return;
+	/* Full: an OPEN sees this, or the work finds its event. */
+	atomic_inc_return(&vm->changes);
+	if (vm->policy.word[PVPERF_WORD_ACCESS] < PVPERF_ACCESS_LOCAL)
+		vm_end_events(vm, KVM_PERF_REASON_DENIED);
+	else if (changed & VM_TOLD || vm_has_too_much(vm))
+		vm_end_events(vm, KVM_PERF_REASON_POLICY);
+	else if (changed & BIT(PVPERF_WORD_PRIORITY))
+		vm_ask(vm, PVPERF_VM_REOPEN, 0);
+}
+
+int pvperf_vms_judge(void)
+{
+	struct pvperf_verdict verdict;
 	struct pvperf_vm *vm = NULL;
 	u32 moved = 0;
-	bool out;
+	int err;
 
 	while ((vm = vm_next(vm))) {
-		out = pvperf_names_match(vm->name);
-		if (out == vm->left_out)
-			continue;
-		WRITE_ONCE(vm->left_out, out);
-		if (!out)
-			continue;
-		pvperf_vcpu_mute_all(vm);
-		vm_ask(vm, PVPERF_VM_END, 0);
+		err = pvperf_rules_judge(vm->process, vm->name, &verdict);
+		if (!err)
+			vm_follow(vm, &verdict);
+		else if (err != -ESRCH)
+			pr_err("VM of process %d (%s) keeps its policy: no memory; write the rules again\n",
+			       vm->pid, vm->name);
 	}
-	vms_settle(false, &moved);
+	return vms_settle(false, &moved) ? 0 : -EBUSY;
 }
 
 bool pvperf_vms_clear(bool forever)
@@ -382,10 +421,8 @@ bool pvperf_vms_clear(bool forever)
 	struct pvperf_vm *vm = NULL;
 	u32 moved = 0;
 
-	while ((vm = vm_next(vm))) {
-		pvperf_vcpu_mute_all(vm);
-		vm_ask(vm, PVPERF_VM_END, 0);
-	}
+	while ((vm = vm_next(vm)))
+		vm_end_events(vm, KVM_PERF_REASON_NONE);
 	return vms_settle(forever, &moved);
 }
 
@@ -396,21 +433,6 @@ void pvperf_vms_end(void)
 	/* vm_end() takes it out of the registry, and drops the reference. */
 	while ((vm = vm_next(NULL)))
 		vm_end(vm, PVPERF_END_GONE);
-}
-
-int pvperf_vm_set_priority(pid_t pid, u32 priority)
-{
-	struct pvperf_vm *vm = NULL;
-	int err = -ESRCH;
-
-	while ((vm = vm_next(vm))) {
-		if (vm->pid != pid)
-			continue;
-		WRITE_ONCE(vm->priority, priority);
-		vm_ask(vm, PVPERF_VM_REOPEN, 0);
-		err = vm_settle(vm, VM_WAIT) ? 0 : -EBUSY;
-	}
-	return err;
 }
 
 u32 pvperf_vms_reopen(enum pvperf_vm_task task)

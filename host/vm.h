@@ -39,7 +39,7 @@ struct pvperf_vm *pvperf_vm_find(const struct kvm *kvm);
  * pvperf_vm_get() - find or create a VM
  * @kvm: the VM of the vCPU whose thread this is
  *
- * Return: the VM, or NULL if there is no memory.
+ * Return: the VM, or NULL if there is no memory, or the process is being killed.
  */
 struct pvperf_vm *pvperf_vm_get(struct kvm *kvm);
 
@@ -62,22 +62,14 @@ void pvperf_vm_slots_changed(const struct kvm *kvm);
 void pvperf_vm_destroyed(struct kvm *kvm);
 
 /**
- * pvperf_vm_left_out() - is there no host side for this VM, by its process's name?
- * @kvm: the VM of the vCPU whose thread this is
+ * pvperf_vms_judge() - apply the rules to the VMs that are known
  *
- * Looks at the name in each call until the VM is known.
+ * A VM that may not have all that it has is ended and told so; its guest opens anew what it
+ * may. The caller keeps others from doing the same.
  *
- * Return: true if it is left out.
+ * Return: 0; -EBUSY if perf is held up by a VM's process; then that VM follows later.
  */
-bool pvperf_vm_left_out(const struct kvm *kvm);
-
-/**
- * pvperf_vms_leave_out() - apply a new list of names to the VMs that are known
- *
- * A VM that is left out from now on loses its events and is told; one that no longer is
- * may come back. The caller keeps others from doing the same, and the module's exit.
- */
-void pvperf_vms_leave_out(void);
+int pvperf_vms_judge(void);
 
 /**
  * pvperf_vms_clear() - close the events of all VMs, and tell the guests
@@ -97,17 +89,6 @@ bool pvperf_vms_clear(bool forever);
  * is written.
  */
 void pvperf_vms_end(void);
-
-/**
- * pvperf_vm_set_priority() - change a running VM's priority
- * @pid: the VM's process
- * @priority: enum pvperf_priority
- *
- * Creates the VM's host events anew.
- *
- * Return: 0; -ESRCH if the process has no VM; -EBUSY if it holds up perf, and follows later.
- */
-int pvperf_vm_set_priority(pid_t pid, u32 priority);
 
 /* What a VM's work does, in this order. */
 enum pvperf_vm_task {

@@ -166,7 +166,7 @@ static void guest_limits(const struct side *side, struct finding *f)
 		finding_unknown(f, "the host does not offer pvperf");
 	} else if (!r.eax || !r.ebx) {
 		finding_problem(f, "the host allows no events");
-		finding_todo(f, "on the host, raise the parameter max_events of pvperf_host");
+		finding_todo(f, "on the host, raise max_events of this VM's policy");
 	} else {
 		finding_ok(f, "%u events a vCPU, %u counters, %u operations a batch, sampling periods from %u",
 			   r.eax, r.ecx, r.ebx, r.edx);
@@ -235,7 +235,7 @@ static void guest_raw(const struct side *side, struct finding *f)
 	if (!guest_host_side())
 		finding_unknown(f, "the host does not offer pvperf");
 	else if (!(cpuid(KVM_PERF_CPUID_FEATURES).ebx & KVM_PERF_FEATURE_RAW))
-		finding_ok(f, "the host refuses raw events (rXXXX); use events that perf list names, or ask the VM's operator to load pvperf_host with raw=1");
+		finding_ok(f, "the host refuses raw events (rXXXX); use events that perf list names, or ask the VM's operator to allow them (raw=yes)");
 	else if (cpuid_is_intel())
 		finding_ok(f, "select, umask, edge, inv, cmask; not AnyThread, in-transaction, equal, a second umask, or config1");
 	else

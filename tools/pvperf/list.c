@@ -13,12 +13,12 @@
 #include <unistd.h>
 #include "command.h"
 #include "event.h"
+#include "list.h"
 #include "module.h"
 #include "process.h"
 #include "record.h"
 #include "root.h"
 
-#define VMS	"/sys/kernel/debug/pvperf/vms"
 #define TOTALS	"/sys/kernel/debug/pvperf/totals"
 
 /* ------------------------------------------------------------------- table */
@@ -30,12 +30,24 @@ static void table_vm(const struct record *r)
 	struct process p;
 
 	process_read(record_word(r, "pid"), &p);
-	printf("VM %s%s%s%s%s: %s, %s pages that hold %s, %s calls, %s operations, %s refused, %s overflows, %s NMIs\n",
+	printf("VM %s%s%s%s%s: %s pages that hold %s, %s calls, %s operations, %s refused, %s overflows, %s NMIs\n",
 	       record_word(r, "pid"), *p.name ? " " : "", p.name, *p.comm ? " " : "", p.comm,
-	       record_word(r, "priority"),
 	       record_word(r, "pages"), record_word(r, "held"), record_word(r, "calls"),
 	       record_word(r, "ops"), record_word(r, "refused"),
 	       record_word(r, "overflows"), record_word(r, "nmis"));
+}
+
+static void table_policy(const struct record *r)
+{
+	int i;
+
+	if (record_number(r, "rule"))
+		printf("  policy of rule %s:", record_word(r, "rule"));
+	else
+		printf("  policy of the default:");
+	for (i = 1; i < r->n; i++)
+		printf(" %s=%s", r->field[i].key, r->field[i].value);
+	putchar('\n');
 }
 
 static void table_vcpu(const struct record *r)
@@ -82,6 +94,8 @@ static void table_record(const struct record *r)
 {
 	if (!strcmp(r->kind, "vm"))
 		table_vm(r);
+	else if (!strcmp(r->kind, "policy"))
+		table_policy(r);
 	else if (!strcmp(r->kind, "vcpu"))
 		table_vcpu(r);
 	else if (!strcmp(r->kind, "event"))
@@ -91,7 +105,7 @@ static void table_record(const struct record *r)
 /* -------------------------------------------------------------------- JSON */
 
 struct tree {
-	struct json_object *vms, *vcpus, *events;
+	struct json_object *vms, *vm, *refused, *vcpus, *events;
 };
 
 /* Decimal numbers become numbers; configs and flags, sets of bits, stay strings. */
@@ -154,10 +168,15 @@ static bool json_add(const struct record *r, struct tree *t)
 	struct json_object *o;
 
 	if (!strcmp(r->kind, "vm")) {
-		o = json_vm(r);
-		json_object_array_add(t->vms, o);
-		t->vcpus = json_child(o, "vcpus");
+		t->vm = json_vm(r);
+		json_object_array_add(t->vms, t->vm);
+		t->refused = json_child(t->vm, "refusals");
+		t->vcpus = json_child(t->vm, "vcpus");
 		t->events = NULL;
+	} else if (!strcmp(r->kind, "policy") && t->vm) {
+		json_object_object_add(t->vm, "policy", json_record(r));
+	} else if (!strcmp(r->kind, "refused") && t->vm) {
+		json_object_array_add(t->refused, json_record(r));
 	} else if (!strcmp(r->kind, "vcpu") && t->vcpus) {
 		o = json_record(r);
 		json_object_array_add(t->vcpus, o);
@@ -185,7 +204,7 @@ static int list_failed(const char *format, ...)
 	return EXIT_PROBLEM;
 }
 
-static const char *unread_todo(int err)
+const char *list_unread_todo(int err)
 {
 	if ((err == EACCES || err == EPERM) && geteuid())
 		return "run pvperf list as root";
@@ -202,7 +221,7 @@ static const char *unread_todo(int err)
 
 static int list_unread(const char *path, int err)
 {
-	return list_failed("can't read %s: %s; %s", path, strerror(err), unread_todo(err));
+	return list_failed("can't read %s: %s; %s", path, strerror(err), list_unread_todo(err));
 }
 
 static int list_strange(const char *path, const char *line)
@@ -214,19 +233,19 @@ static int list_strange(const char *path, const char *line)
 /* Prints a table if @tree is NULL. */
 static int list_vms(struct tree *tree, int *vms)
 {
-	FILE *f = root_open(VMS);
+	FILE *f = root_open(LIST_VMS);
 	struct record r;
 	int got, status = EXIT_FITS;
 
 	if (!f)
-		return list_unread(VMS, errno);
+		return list_unread(LIST_VMS, errno);
 	while (status == EXIT_FITS && (got = record_read(f, &r))) {
 		if (got < 0)
-			status = list_strange(VMS, r.line);
+			status = list_strange(LIST_VMS, r.line);
 		else if (!tree)
 			table_record(&r);
 		else if (!json_add(&r, tree))
-			status = list_strange(VMS, r.kind);
+			status = list_strange(LIST_VMS, r.kind);
 		*vms += got > 0 && !strcmp(r.kind, "vm");
 		record_free(&r);
 	}

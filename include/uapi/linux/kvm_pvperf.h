@@ -213,7 +213,7 @@
 
 /* ------------------------------------------------------------ discovery */
 
-#define KVM_PERF_ABI_VERSION		0x00010005
+#define KVM_PERF_ABI_VERSION		0x00010006
 #define KVM_PERF_ABI_MAJOR(v)		((v) >> 16)
 
 #define KVM_PERF_CPUID_BASE		0x4000ff00
@@ -238,6 +238,7 @@
 #define KVM_PERF_FEATURE_OPEN_PAGE	(1 << 9)	/* guest_perf_event.page */
 #define KVM_PERF_FEATURE_CPU		(1 << 10)	/* KVM_PERF_CPUID_CPU */
 #define KVM_PERF_FEATURE_CLOCK		(1 << 11)	/* guest_perf_page.clock */
+#define KVM_PERF_FEATURE_REASON		(1 << 12)	/* guest_perf_page.reason */
 
 /*
  * Intel: a fixed counter for each of these, besides the general-purpose ones. Reference
@@ -430,6 +431,11 @@ struct guest_perf_op {
 #define KVM_PERF_PAGE_LIVE		1
 #define KVM_PERF_PAGE_GONE		2
 
+/* Why a page is KVM_PERF_PAGE_GONE. */
+#define KVM_PERF_REASON_NONE		0	/* the host side has ended */
+#define KVM_PERF_REASON_POLICY		1	/* the VM may have something else from now on */
+#define KVM_PERF_REASON_DENIED		2	/* this VM may have nothing any more */
+
 /**
  * struct guest_perf_page - a vCPU's page
  * @version: the host's ABI version
@@ -437,7 +443,9 @@ struct guest_perf_op {
  * @epoch: differs from the last one if there is another host side
  * @pending: bit id % 64 is set: that event overflowed
  * @nmis: raised so far in this vCPU, wraps
- * @reserved: 0
+ * @reason: with KVM_PERF_FEATURE_REASON and KVM_PERF_PAGE_GONE: KVM_PERF_REASON_*; else 0.
+ *	After KVM_PERF_REASON_POLICY the guest begins again at discovery, at once, and opens
+ *	what it then may
  * @clock: with KVM_PERF_FEATURE_CLOCK a random number, not 0, which names the VM at this
  *	host side: in traces of both sides it tells which of the host's clocks are this guest's
  * @reserved2: 0
@@ -449,7 +457,7 @@ struct guest_perf_page {
 	__u64 epoch;
 	__u64 pending;
 	__u32 nmis;
-	__u32 reserved;
+	__u32 reason;
 	__u64 clock;
 	__u64 reserved2[3];
 	struct guest_perf_op batch[KVM_PERF_BATCH_MAX];

@@ -52,7 +52,7 @@ look guest-groups-unknown machine_guest 'cpuid_set 4000ff02 40 40 0 3e8' \
 	groups ok 0 'does not report'
 look guest-raw machine_guest : raw ok 0 'other bits are ignored'
 look guest-raw-none machine_guest 'cpuid_set 4000ff01 10001 6f 50565046 0' \
-	raw ok 0 'load pvperf_host with raw=1'
+	raw ok 0 'to allow them (raw=yes)'
 look guest-raw-intel machine_guest 'cpuid_set 0 10 756e6547 6c65746e 49656e69' \
 	raw ok 0 'not AnyThread'
 look guest-functions machine_guest 'sed -i /took/d proc/kallsyms' \

@@ -51,7 +51,7 @@ AT(guest_perf_page, state, 4);
 AT(guest_perf_page, epoch, 8);
 AT(guest_perf_page, pending, 16);
 AT(guest_perf_page, nmis, 24);
-AT(guest_perf_page, reserved, 28);
+AT(guest_perf_page, reason, 28);
 AT(guest_perf_page, clock, 32);
 AT(guest_perf_page, reserved2, 40);
 AT(guest_perf_page, batch, 64);

@@ -551,7 +551,7 @@ TEST_F(flow, attach)
 	EXPECT_EQ(KVM_PERF_PAGE_LIVE, head->state);
 	EXPECT_EQ(0, head->pending);
 	EXPECT_EQ(0, head->nmis);
-	EXPECT_EQ(0, head->reserved);
+	EXPECT_EQ(0, head->reason);
 
 	/* one host side, one epoch */
 	ASSERT_CALL(0, tiny_call_gpa(self->other, KVM_PERF_OP_ATTACH,

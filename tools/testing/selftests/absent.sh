@@ -20,9 +20,10 @@ program "access=unavailable" ./abi_absent
 rmmod pvperf_host
 
 # A name is that of the file which the process runs, unless the process has changed it.
-insmod "$module" leave_out='nobody,abi_abs*'
-tap $? "load with leave_out"
-program "leave_out names the process" ./abi_absent
+insmod "$module"
+echo 'comm=abi_abs* access=unavailable' > /dev/pvperf_policy
+tap $? "write a rule"
+program "a rule denies the process" ./abi_absent
 cp abi_absent /tmp/other
 /tmp/other > /dev/null 2>&1
 tap $((! $?)) "a process of another name finds the host side"
@@ -30,7 +31,7 @@ rmmod pvperf_host
 
 # Insmod with a parameter out of its range fails, and the log names the parameter.
 for bad in access=everyone max_events=0 max_events=65 max_vm_events=0 max_pages=0 \
-	   min_period=0 min_period=99; do
+	   min_period=0 min_period=99 raw=maybe max_calls=99; do
 	echo "<6>absent: $bad" > /dev/kmsg
 	if insmod "$module" "$bad" 2> /dev/null; then
 		rmmod pvperf_host

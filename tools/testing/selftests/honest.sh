@@ -103,12 +103,11 @@ stat '{instructions:u,branches:u}' true > /tmp/numbers
 tap $? "a leader answers for a sibling without a counter" "$(tr '\n' ';' < /tmp/numbers)"
 
 # The host's admin decides whose events go first.
-priority=/sys/module/pvperf_host/parameters/priority
 vm=$(vm_process)
 taker_end
 arm "$counters"
 taker_take
-host "echo $vm=pinned > $priority"
+host "echo pid=$vm priority=pinned > /dev/pvperf_policy"
 tap $? "the VM of process $vm may go first"
 run "$(times "$counters" instructions:u)" > /tmp/numbers
 honest "then the host's flexible events wait" $six 99 100
@@ -130,12 +129,13 @@ run instructions:u > /tmp/numbers
 honest "the guest counts again when those go" $six 10 95
 wait
 taker_end
-host "echo $vm=flexible > $priority"
+host "echo pid=$vm priority=flexible > /dev/pvperf_policy"
 arm "$counters"
 taker_take
 stat instructions:u ./loop100m > /tmp/numbers
 honest "as flexible it waits again" $one 0 0
 taker_end
-! host "echo $vm=maybe > $priority" 2> /dev/null && ! host "echo 1=pinned > $priority" 2> /dev/null
-tap $? "another word, or another process, is refused"
+! host "echo pid=$vm priority=maybe > /dev/pvperf_policy" 2> /dev/null &&
+	! host "echo pid=99999999 priority=pinned > /dev/pvperf_policy" 2> /dev/null
+tap $? "another value, or a process that is not there, is refused"
 tap_end

@@ -6,7 +6,6 @@
 . ./lib.sh
 
 need_host_command
-priority=/sys/module/pvperf_host/parameters/priority
 vm=$(vm_process)
 [ -n "$vm" ] || tap_skip_all "no VM to be found at the host"
 
@@ -29,13 +28,13 @@ sampled true
 tap $? "one sample in a bit more than one period" "$(samples /tmp/a) samples"
 before=$(counted true)
 for word in pinned flexible; do
-	sampled "echo $vm=$word > $priority"
+	sampled "echo pid=$vm priority=$word > /dev/pvperf_policy"
 	tap $? "$word: written"
 	[ "$(samples /tmp/a)" -eq 1 ]
 	tap $? "$word: the period goes on" "$(samples /tmp/a) samples"
-	after=$(counted "echo $vm=$word > $priority")
+	after=$(counted "echo pid=$vm priority=$word > /dev/pvperf_policy")
 	within "${after%% *}" "${before%% *}" 2
 	tap $? "$word: the scaled count is right, within 2 permille" "$after, want $before"
 done
-host "echo $vm=flexible > $priority"
+host "echo > /dev/pvperf_policy"
 tap_end

@@ -67,10 +67,10 @@ n=$(dmesg | grep -c 'refused')
 [ "$n" -eq 0 ]
 tap $? "a plain perf record logs no refusal" "$(dmesg | grep refused)"
 
-host 'rmmod pvperf_host; insmod /lab/pvperf_host.ko raw=0'
+host 'rmmod pvperf_host; insmod /lab/pvperf_host.ko raw=no'
 perf stat -o /dev/null -e cycles sleep 2
-refused "a raw event" 'allows no raw events' 'with raw=1' perf stat -e r5300c0 true
-host 'rmmod pvperf_host; insmod /lab/pvperf_host.ko raw=1'
+refused "a raw event" 'allows no raw events' 'raw=yes' perf stat -e r5300c0 true
+host 'rmmod pvperf_host; insmod /lab/pvperf_host.ko raw=yes'
 perf stat -o /dev/null -e cycles sleep 2
 mended perf stat -e r5300c0 true
 

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 # The admin writes to the parameter access: pvperf is taken from the guests at once, and
-# KVM is as it was; or it is given back, and they count again. With the parameter leave_out
-# the same happens to the VMs of some processes only, and the hooks stay.
+# KVM is as it was; or it is given back, and they count again. By a rule
+# the same happens to some VMs only, and the hooks stay.
 . ./lib.sh
 
 need_host_command
@@ -25,8 +25,8 @@ take() {
 	usleep 300000
 	host "echo '$1' > $2"
 	tap $? "$1: pvperf is taken away under perf"
-	[ "$(host "cat $2")" = "$1" ]
-	tap $? "$1: the parameter says so"
+	[ "$(host "head -n 1 $2")" = "$1" ]
+	tap $? "$1: the file says so"
 	wait
 	n=$(stat_value /tmp/stat)
 	[ -z "$n" ] || [ "$n" -ge $want ]
@@ -69,16 +69,38 @@ tap $? "pvperf is given back"
 tap $? "KVM is hooked as before" "$(hooked)"
 comes_back
 
-leave_out=/sys/module/pvperf_host/parameters/leave_out
-take "nobody,$(host "cat /proc/$(vm_process)/comm")" $leave_out
+rules=/dev/pvperf_policy
+take "comm=$(host "cat /proc/$(vm_process)/comm") access=unavailable" $rules
 [ "$(hooked)" = "$hooks" ]
 tap $? "KVM is still hooked" "$(hooked)"
 [ "$(host_total events)$(host_total pages)" = 00 ]
-tap $? "the VM that is left out has nothing left"
+tap $? "the VM that gets nothing has nothing left"
 n=$(count -e instructions:u ./loop100m)
 [ -z "$n" ]
-tap $? "perf counts nothing in a VM that is left out" "$n"
-host "echo > $leave_out"
-tap $? "no VM is left out any more"
+tap $? "perf counts nothing in a VM that gets nothing" "$n"
+perf stat -o /dev/null sleep 2
+dmesg | grep -q 'operator has taken pvperf from this VM'
+tap $? "the guest's log says who took it"
+host "echo > $rules"
+tap $? "no rule is left"
 comes_back
+
+# A word that says what may be counted: the guest opens anew what it may, and asks for the rest.
+host "echo raw=no > $rules"
+take_raw() {
+	perf stat -x, -o /tmp/stat -e r5300c0 true 2> /dev/null
+	[ -n "$(stat_value /tmp/stat)" ]
+}
+sleep 2
+! take_raw
+tap $? "raw=no: no raw event" "$(cat /tmp/stat)"
+dmesg | grep -q "operator has changed what this VM may count"
+tap $? "raw=no: the guest's log says why"
+n=$(count -e instructions:u ./loop100m)
+exactly "${n:-0}" $want
+tap $? "raw=no: others count" "$n"
+host "echo > $rules"
+sleep 2
+take_raw
+tap $? "raw events are back" "$(cat /tmp/stat)"
 tap_end

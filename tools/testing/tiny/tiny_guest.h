@@ -169,5 +169,9 @@ bool tiny_totals_wait(const struct tiny_totals *want);
 /* A module parameter of pvperf_host; 0 or -errno. */
 int tiny_param_read(const char *name, char *value, size_t size);
 int tiny_param_write(const char *name, const char *value);
+/* The list of rules, replaced or read with its comments; 0 or -errno. */
+int tiny_rules_write(const char *rules);
+int tiny_rules_append(const char *rules);
+int tiny_rules_read(char *rules, size_t size);
 
 #endif /* TINY_GUEST_H */

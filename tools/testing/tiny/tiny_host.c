@@ -67,17 +67,47 @@ int tiny_param_read(const char *name, char *value, size_t size)
 	return 0;
 }
 
-int tiny_param_write(const char *name, const char *value)
+static int text_write(const char *path, int flags, const char *text)
 {
-	char path[128];
-	int fd, err = 0;
+	int fd = open(path, O_WRONLY | O_CLOEXEC | flags), err = 0;
 
-	snprintf(path, sizeof(path), PARAM_PATH, name);
-	fd = open(path, O_WRONLY | O_CLOEXEC);
 	if (fd < 0)
 		return -errno;
-	if (write(fd, value, strlen(value)) < 0)
+	if (write(fd, text, strlen(text)) < 0)
 		err = -errno;
 	close(fd);
 	return err;
+}
+
+int tiny_param_write(const char *name, const char *value)
+{
+	char path[128];
+
+	snprintf(path, sizeof(path), PARAM_PATH, name);
+	return text_write(path, 0, value);
+}
+
+#define RULES_PATH	"/dev/pvperf_policy"
+
+int tiny_rules_write(const char *rules)
+{
+	return text_write(RULES_PATH, O_TRUNC, rules);
+}
+
+int tiny_rules_append(const char *rules)
+{
+	return text_write(RULES_PATH, O_APPEND, rules);
+}
+
+int tiny_rules_read(char *rules, size_t size)
+{
+	FILE *f = fopen(RULES_PATH, "re");
+	size_t n;
+
+	if (!f)
+		return -errno;
+	n = fread(rules, 1, size - 1, f);
+	rules[n] = 0;
+	fclose(f);
+	return 0;
 }

@@ -4,26 +4,43 @@
  */
 
 #include <stdint.h>
+#include <string.h>
 #include "policy.h"
 #include "tap.h"
 
 /* perf's own numbers, from the system's header. */
 #include <linux/perf_event.h>
 
-static const struct pvperf_policy local = {
-	.access = PVPERF_ACCESS_LOCAL, .max_events = 64, .max_pages = 2048,
-	.min_period = 1000, .hardware = true, .node = true,
-	.raw_mask = PVPERF_RAW_MASK_AMD,
+#define MIN_PERIOD	1000
+
+/* A VM that may have everything, and what its host can count. */
+struct side {
+	struct pvperf_policy policy;
+	struct pvperf_offer offer;
 };
 
-static int check(const struct pvperf_policy *policy, uint32_t type,
-		 uint64_t config, uint64_t period)
+static const struct side local = {
+	.policy.word = {
+		[PVPERF_WORD_ACCESS] = PVPERF_ACCESS_LOCAL, [PVPERF_WORD_RAW] = true,
+		[PVPERF_WORD_HOST_EVENTS] = true, [PVPERF_WORD_MIN_PERIOD] = MIN_PERIOD,
+	},
+	.offer = { .hardware = true, .node = true, .raw_mask = PVPERF_RAW_MASK_AMD },
+};
+
+static enum pvperf_word why;	/* of the last check() */
+
+static int check(const struct side *side, uint32_t type, uint64_t config, uint64_t period)
 {
 	struct guest_perf_attr attr = {
 		.type = type, .config = config, .sample_period = period,
 	};
 
-	return pvperf_policy_check(policy, &attr);
+	return pvperf_policy_check(&side->policy, &side->offer, &attr, &why);
+}
+
+static uint32_t features(const struct side *side)
+{
+	return pvperf_policy_features(&side->policy, &side->offer);
 }
 
 static void is(int want, int got, const char *what)
@@ -117,31 +134,32 @@ static void test_raw(void)
 		{ "AMD", PVPERF_RAW_MASK_AMD, all | select_amd },
 		{ "Intel", PVPERF_RAW_MASK_INTEL, all },
 	};
-	struct pvperf_policy policy = local;
+	struct side side = local;
 	unsigned int i, bit;
 
 	for (i = 0; i < 2; i++) {
 		unsigned int wrong = 0;
 
-		policy.raw_mask = cpus[i].mask;
+		side.offer.raw_mask = cpus[i].mask;
 		for (bit = 0; bit < 64; bit++)
-			wrong += check(&policy, PERF_TYPE_RAW, 1ull << bit, 0) !=
+			wrong += check(&side, PERF_TYPE_RAW, 1ull << bit, 0) !=
 				 (cpus[i].allowed >> bit & 1 ? 0 : -KVM_EPERM);
 		tap(!wrong, "raw, %s: each bit of config (%u wrong)",
 		    cpus[i].name, wrong);
-		is(0, check(&policy, PERF_TYPE_RAW, cpus[i].allowed, 0),
+		is(0, check(&side, PERF_TYPE_RAW, cpus[i].allowed, 0),
 		   "raw: all fields at once");
 	}
-	policy.raw_mask = 0;
-	is(-KVM_EPERM, check(&policy, PERF_TYPE_RAW, 0, 0), "raw: forbidden");
-	is(-KVM_EPERM, check(&policy, PERF_TYPE_RAW, 0xc0, 0),
+	side.offer.raw_mask = 0;
+	is(-KVM_EPERM, check(&side, PERF_TYPE_RAW, 0, 0), "raw: forbidden");
+	is(-KVM_EPERM, check(&side, PERF_TYPE_RAW, 0xc0, 0),
 	   "raw: forbidden, whichever");
-	is(0, check(&policy, PERF_TYPE_HARDWARE, 0, 0),
+	is(0, check(&side, PERF_TYPE_HARDWARE, 0, 0),
 	   "raw: forbidden, others are not");
-	tap(!(pvperf_policy_features(&policy) & KVM_PERF_FEATURE_RAW),
+	tap(!(features(&side) & KVM_PERF_FEATURE_RAW),
 	    "raw: forbidden, and not announced");
-	tap(pvperf_policy_features(&local) & KVM_PERF_FEATURE_RAW,
+	tap(features(&local) & KVM_PERF_FEATURE_RAW,
 	    "raw: allowed, and announced");
+	tap(why == PVPERF_WORDS, "raw: no word would allow what the CPU forbids");
 }
 
 /* Sixteen codes have an MSR besides the counter on Intel; their neighbours have not. */
@@ -151,36 +169,36 @@ static void test_raw_msr(void)
 		0x01b7, 0x02b7, 0x01bb, 0x01c6, 0x02c6, 0x03c6, 0x04c2, 0x01cd, 0x02cd,
 		0x012a, 0x012b, 0x40ad, 0x0127, 0x0227, 0x100b, 0x05d0,
 	};
-	struct pvperf_policy policy = local;
+	struct side side = local;
 	unsigned int i, code, refused = 0, wrong = 0;
 
-	policy.raw_mask = PVPERF_RAW_MASK_INTEL;
-	policy.extra_msr = true;
+	side.offer.raw_mask = PVPERF_RAW_MASK_INTEL;
+	side.offer.extra_msr = true;
 	for (i = 0; i < 16; i++) {
-		wrong += check(&policy, PERF_TYPE_RAW, codes[i], 0) != -KVM_EPERM;
-		wrong += check(&policy, PERF_TYPE_RAW, codes[i] | 1 << 24, 0) != -KVM_EPERM;
+		wrong += check(&side, PERF_TYPE_RAW, codes[i], 0) != -KVM_EPERM;
+		wrong += check(&side, PERF_TYPE_RAW, codes[i] | 1 << 24, 0) != -KVM_EPERM;
 		wrong += check(&local, PERF_TYPE_RAW, codes[i], 0) != 0;
 	}
 	for (code = 0; code < 0x10000; code++)
-		refused += !!check(&policy, PERF_TYPE_RAW, code, 0);
+		refused += !!check(&side, PERF_TYPE_RAW, code, 0);
 	tap(!wrong && refused == 17, "raw: none that wants a shared MSR (%u wrong, %u refused)",
 	    wrong, refused);
 }
 
 static void test_cpu(void)
 {
-	struct pvperf_policy policy = local;
+	struct side side = local;
 	unsigned int node = PERF_COUNT_HW_CACHE_NODE;
 
-	is(0, check(&policy, PERF_TYPE_HW_CACHE, node, 0), "node: of the vCPU alone");
-	policy.node = false;
-	is(-KVM_EPERM, check(&policy, PERF_TYPE_HW_CACHE, node, 0), "node: of all VMs");
-	is(0, check(&policy, PERF_TYPE_HW_CACHE, node - 1, 0), "node: its neighbour");
-	policy.hardware = false;
-	is(-KVM_ENOENT, check(&policy, PERF_TYPE_HARDWARE, 0, 0), "no counters: hardware");
-	is(-KVM_ENOENT, check(&policy, PERF_TYPE_HW_CACHE, 0, 0), "no counters: cache");
-	is(-KVM_ENOENT, check(&policy, PERF_TYPE_RAW, 0, 0), "no counters: raw");
-	is(0, check(&policy, PERF_TYPE_SOFTWARE, 0, 0), "no counters: software");
+	is(0, check(&side, PERF_TYPE_HW_CACHE, node, 0), "node: of the vCPU alone");
+	side.offer.node = false;
+	is(-KVM_EPERM, check(&side, PERF_TYPE_HW_CACHE, node, 0), "node: of all VMs");
+	is(0, check(&side, PERF_TYPE_HW_CACHE, node - 1, 0), "node: its neighbour");
+	side.offer.hardware = false;
+	is(-KVM_ENOENT, check(&side, PERF_TYPE_HARDWARE, 0, 0), "no counters: hardware");
+	is(-KVM_ENOENT, check(&side, PERF_TYPE_HW_CACHE, 0, 0), "no counters: cache");
+	is(-KVM_ENOENT, check(&side, PERF_TYPE_RAW, 0, 0), "no counters: raw");
+	is(0, check(&side, PERF_TYPE_SOFTWARE, 0, 0), "no counters: software");
 }
 
 static void test_period(void)
@@ -197,9 +215,9 @@ static void test_period(void)
 
 		is(0, check(&local, types[i], 0, 0), "period: none");
 		is(small, check(&local, types[i], 0, 1), "period: 1");
-		is(small, check(&local, types[i], 0, local.min_period - 1),
+		is(small, check(&local, types[i], 0, MIN_PERIOD - 1),
 		   "period: one below the limit");
-		is(0, check(&local, types[i], 0, local.min_period),
+		is(0, check(&local, types[i], 0, MIN_PERIOD),
 		   "period: the limit");
 		is(0, check(&local, types[i], 0, INT64_MAX),
 		   "period: the longest");
@@ -208,25 +226,74 @@ static void test_period(void)
 
 static void test_access(void)
 {
-	struct pvperf_policy policy = local;
+	struct side side = local;
 	unsigned int type, wrong = 0;
 
-	policy.access = PVPERF_ACCESS_UNAVAILABLE;
+	side.policy.word[PVPERF_WORD_ACCESS] = PVPERF_ACCESS_UNAVAILABLE;
 	for (type = 0; type < 16; type++)
-		wrong += check(&policy, type, 0, 0) != -KVM_ENOSYS;
+		wrong += check(&side, type, 0, 0) != -KVM_ENOSYS;
 	tap(!wrong, "unavailable: nothing, and as if nobody were there");
-	tap(!(pvperf_policy_features(&local) &
+	tap(!(features(&local) &
 	      ~(KVM_PERF_FEATURE_PAGE | KVM_PERF_FEATURE_BATCH |
 		KVM_PERF_FEATURE_TIMES | KVM_PERF_FEATURE_SAMPLING |
 		KVM_PERF_FEATURE_RAW | KVM_PERF_FEATURE_HOST_SW |
 		KVM_PERF_FEATURE_READ_MANY | KVM_PERF_FEATURE_COUNTERS |
 		KVM_PERF_FEATURE_NARROW | KVM_PERF_FEATURE_OPEN_PAGE |
-		KVM_PERF_FEATURE_CPU | KVM_PERF_FEATURE_CLOCK)),
+		KVM_PERF_FEATURE_CPU | KVM_PERF_FEATURE_CLOCK |
+		KVM_PERF_FEATURE_REASON)),
 	    "only features that the ABI knows are announced");
+}
+
+/* Each word refuses its events alone, and is named. */
+static void test_words(void)
+{
+	const struct {
+		enum pvperf_word word;
+		uint32_t type, config, period, feature;
+		int err;
+	} words[] = {
+		{ PVPERF_WORD_ACCESS, PERF_TYPE_HARDWARE, 0, 0, 0, -KVM_ENOSYS },
+		{ PVPERF_WORD_RAW, PERF_TYPE_RAW, 0xc0, 0, KVM_PERF_FEATURE_RAW, -KVM_EPERM },
+		{ PVPERF_WORD_HOST_EVENTS, PERF_TYPE_SOFTWARE, 0, 0, KVM_PERF_FEATURE_HOST_SW,
+		  -KVM_EPERM },
+		{ PVPERF_WORD_MIN_PERIOD, PERF_TYPE_HARDWARE, 0, 999, 0, -KVM_EINVAL },
+	};
+	unsigned int i, j;
+
+	for (i = 0; i < 4; i++) {
+		struct side side = local;
+
+		if (words[i].word != PVPERF_WORD_MIN_PERIOD)
+			side.policy.word[words[i].word] = 0;
+		is(words[i].err, check(&side, words[i].type, words[i].config, words[i].period),
+		   "word: refuses");
+		tap(why == words[i].word, "word: is named");
+		tap(!(features(&side) & words[i].feature) &&
+		    (features(&local) & words[i].feature) == words[i].feature,
+		    "word: is what the guest is told");
+		for (j = 1; j < 3; j++)
+			if (j != i && words[i].word != PVPERF_WORD_ACCESS)
+				is(0, check(&side, words[j].type, words[j].config, 0),
+				   "word: allows the others");
+	}
+}
+
+static void test_assign(void)
+{
+	struct pvperf_policy policy = local.policy, to = local.policy;
+
+	tap(!pvperf_policy_assign(&policy, &to), "assign: nothing has changed");
+	to.word[PVPERF_WORD_RAW] = 0;
+	to.word[PVPERF_WORD_MAX_PAGES] = 77;
+	tap(pvperf_policy_assign(&policy, &to) ==
+	    (1u << PVPERF_WORD_RAW | 1u << PVPERF_WORD_MAX_PAGES) &&
+	    !memcmp(&policy, &to, sizeof(to)), "assign: two words have");
 }
 
 int main(void)
 {
+	test_words();
+	test_assign();
 	test_types();
 	test_hardware();
 	test_raw_msr();

@@ -65,8 +65,13 @@ void admin_writes(struct runner *r)
 
 void admin_sets_priority(struct runner *r)
 {
-	char value[64];
+	char rule[64];
 
-	snprintf(value, sizeof(value), "%d=pinned", getpid());
-	r->result = tiny_param_write("priority", value);
+	snprintf(rule, sizeof(rule), "pid=%d priority=pinned\n", getpid());
+	r->result = tiny_rules_write(rule);
+}
+
+void admin_writes_rules(struct runner *r)
+{
+	r->result = tiny_rules_write(r->arg);
 }

@@ -27,5 +27,7 @@ void admin_unloads(struct runner *r);
 void admin_writes(struct runner *r);
 /* Sets the priority of this process's VMs. */
 void admin_sets_priority(struct runner *r);
+/* Writes the rules .arg. */
+void admin_writes_rules(struct runner *r);
 
 #endif /* ADMIN_H */

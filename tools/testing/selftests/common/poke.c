@@ -36,7 +36,7 @@ static int nr_areas;
 static bool is_area(const struct guest_perf_page *page)
 {
 	return page->version == KVM_PERF_ABI_VERSION && page->state == KVM_PERF_PAGE_LIVE &&
-	       page->epoch && !page->reserved && page->clock && !page->reserved2[0] && !page->reserved2[2];
+	       page->epoch && page->reason <= KVM_PERF_REASON_DENIED && page->clock && !page->reserved2[0] && !page->reserved2[2];
 }
 
 static void area_read(int mem, uint64_t at)

@@ -90,13 +90,11 @@ static void counters_take(void)
 
 static bool open_without_counters(struct tiny_vcpu *v)
 {
-	char value[64];
+	char rule[64];
 
-	snprintf(value, sizeof(value), "%d=pinned", getpid());
+	snprintf(rule, sizeof(rule), "pid=%d priority=pinned\n", getpid());
 	room_period(v, 0);
-	/* The VM's first call, so that its priority can be set. */
-	room_call(v, KVM_PERF_OP_READ, 0, 0);
-	if (tiny_param_write("priority", value) || room_open_many(v, 64, 1, 1) != 64)
+	if (tiny_rules_write(rule) || room_open_many(v, 64, 1, 1) != 64)
 		return false;
 	if (!v->index)
 		counters_take();

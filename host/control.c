@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The admin's side of the policies. A write to /dev/pvperf_policy replaces the rules as a
+ * whole, or with O_APPEND appends to them; so does the second write after one open. A
+ * parameter that is a word of a policy is the default. Both hold for the VMs that run when
+ * the write returns. Knows neither KVM nor perf.
+ */
+#define pr_fmt(fmt) "pvperf_host: " fmt
+
+#include <linux/capability.h>
+#include <linux/fs.h>
+#include <linux/kernel.h>
+#include <linux/miscdevice.h>
+#include <linux/module.h>
+#include <linux/moduleparam.h>
+#include <linux/mutex.h>
+#include <linux/seq_file.h>
+#include <linux/sizes.h>
+#include <linux/slab.h>
+#include <linux/string.h>
+#include <linux/sysfs.h>
+#include "control.h"
+#include "rules.h"
+#include "vm.h"
+#include "word.h"
+
+/* In bytes, of one write. */
+#define CONTROL_MAX	SZ_64K
+
+static DEFINE_MUTEX(control_lock);	/* one change at a time, until all VMs follow */
+static bool loaded;
+
+/* -------------------------------------------------------------- parameters */
+
+static int word_set(const char *value, const struct kernel_param *kp)
+{
+	u32 *word = kp->arg;
+	char text[64], why[PVPERF_WHY];
+	u32 to;
+	int err = 0;
+
+	strscpy(text, value, sizeof(text));
+	if (!pvperf_word_parse(word - pvperf_rules_default.word, strim(text), &to, why)) {
+		pr_err("parameter %s\n", why);
+		return -EINVAL;
+	}
+	mutex_lock(&control_lock);
+	WRITE_ONCE(*word, to);
+	pvperf_rules_changed();
+	if (loaded)
+		err = pvperf_vms_judge();
+	mutex_unlock(&control_lock);
+	return err;
+}
+
+/* Only the value. */
+static int word_get(char *buffer, const struct kernel_param *kp)
+{
+	const u32 *word = kp->arg;
+	char text[64];
+
+	pvperf_word_print(word - pvperf_rules_default.word, READ_ONCE(*word), text, sizeof(text));
+	return sysfs_emit(buffer, "%s\n", strchr(text, '=') + 1);
+}
+
+static const struct kernel_param_ops word_ops = {
+	.set = word_set,
+	.get = word_get,
+};
+
+#define WORD(name, which)	\
+	module_param_cb(name, &word_ops, &pvperf_rules_default.word[which], 0644)
+
+WORD(priority, PVPERF_WORD_PRIORITY);
+MODULE_PARM_DESC(priority, "when the host's perf wants the same counters: flexible (guests wait; default), or pinned (the host's unpinned events wait as well)");
+WORD(raw, PVPERF_WORD_RAW);
+MODULE_PARM_DESC(raw, "raw events, by event select, unit mask, edge, invert, counter mask: yes (default) or no");
+WORD(host_events, PVPERF_WORD_HOST_EVENTS);
+MODULE_PARM_DESC(host_events, "the host's software events about a vCPU's thread (context switches, migrations, faults, clock): yes (default) or no");
+WORD(max_events, PVPERF_WORD_MAX_EVENTS);
+MODULE_PARM_DESC(max_events, "events that one vCPU may have open, 1 to 64 (default 64)");
+WORD(max_vm_events, PVPERF_WORD_MAX_VM_EVENTS);
+MODULE_PARM_DESC(max_vm_events, "events that all vCPUs of a VM may have open, 1 to 65536 (default 4096)");
+WORD(max_opens, PVPERF_WORD_MAX_OPENS);
+MODULE_PARM_DESC(max_opens, "events that all vCPUs of a VM may open in a second, 1 to 1000000 (default 4096); more wait for their turn");
+WORD(max_calls, PVPERF_WORD_MAX_CALLS);
+MODULE_PARM_DESC(max_calls, "calls that a vCPU may make in a second, from 100 on (default 1000000000: no limit); more wait for their turn");
+WORD(max_overflows, PVPERF_WORD_MAX_OVERFLOWS);
+MODULE_PARM_DESC(max_overflows, "overflows of one event in a second, 1000 to 16000 (default 16000), and of a vCPU's thread four times as many; beyond them periods get longer");
+WORD(max_pages, PVPERF_WORD_MAX_PAGES);
+MODULE_PARM_DESC(max_pages, "pages that one VM's pins may hold in place, 1 to 65536 (default 2048); a transparent huge page is held as a whole");
+WORD(min_period, PVPERF_WORD_MIN_PERIOD);
+MODULE_PARM_DESC(min_period, "shortest sampling period, at least 100 (default 1000)");
+
+/* ------------------------------------------------------------------- rules */
+
+static int control_show(struct seq_file *m, void *unused)
+{
+	pvperf_rules_show(m);
+	return 0;
+}
+
+/* By capability, too: whoever passes the device into a container gives nothing away. */
+static int control_open(struct inode *inode, struct file *file)
+{
+	file->private_data = NULL;
+	if (!capable(CAP_SYS_ADMIN))
+		return -EPERM;
+	return file->f_mode & FMODE_READ ? single_open(file, control_show, NULL) : 0;
+}
+
+static int control_release(struct inode *inode, struct file *file)
+{
+	return file->f_mode & FMODE_READ ? single_release(inode, file) : 0;
+}
+
+static ssize_t control_write(struct file *file, const char __user *from, size_t size,
+			     loff_t *pos)
+{
+	bool append = file->f_flags & O_APPEND || *pos;
+	char *text;
+	int err;
+
+	if (size > CONTROL_MAX) {
+		pr_err("policy: more than %u bytes in one write; the rules stay as they were\n",
+		       CONTROL_MAX);
+		return -EFBIG;
+	}
+	text = memdup_user_nul(from, size);
+	if (IS_ERR(text))
+		return PTR_ERR(text);
+	mutex_lock(&control_lock);
+	err = pvperf_rules_set(text, append);
+	if (!err)
+		err = pvperf_vms_judge();
+	mutex_unlock(&control_lock);
+	kfree(text);
+	if (err)
+		return err;
+	*pos += size;
+	return size;
+}
+
+static const struct file_operations control_fops = {
+	.owner = THIS_MODULE,
+	.open = control_open,
+	.read = seq_read,
+	.llseek = seq_lseek,
+	.write = control_write,
+	.release = control_release,
+};
+
+static struct miscdevice control_device = {
+	.minor = MISC_DYNAMIC_MINOR,
+	.name = "pvperf_policy",
+	.fops = &control_fops,
+	.mode = 0600,
+};
+
+static bool registered;
+
+static void control_load(bool now)
+{
+	mutex_lock(&control_lock);
+	loaded = now;
+	mutex_unlock(&control_lock);
+}
+
+void pvperf_control_init(void)
+{
+	int err = misc_register(&control_device);
+
+	registered = !err;
+	if (err)
+		pr_err("/dev/pvperf_policy can't be made (error %d): there are no rules, only parameters\n",
+		       err);
+	control_load(true);
+}
+
+void pvperf_control_exit(void)
+{
+	control_load(false);
+	if (registered)
+		misc_deregister(&control_device);
+}

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * A rule of who may count what, as a line of text.
+ */
+#ifdef __KERNEL__
+#include <linux/kernel.h>
+#include <linux/string.h>
+#else
+#include <stdio.h>
+#include <string.h>
+#endif
+#include "rule.h"
+
+static const char *const matches[PVPERF_MATCHES] = {
+	[PVPERF_MATCH_COMM] = "comm",
+	[PVPERF_MATCH_UID] = "uid",
+	[PVPERF_MATCH_CGROUP] = "cgroup",
+	[PVPERF_MATCH_PID] = "pid",
+};
+
+static const char blanks[] = " \t\r";
+
+static int rule_find_match(const char *name, unsigned int len)
+{
+	int i;
+
+	for (i = 0; i < PVPERF_MATCHES; i++)
+		if (strlen(matches[i]) == len && !memcmp(matches[i], name, len))
+			break;
+	return i;
+}
+
+static bool rule_take_match(struct pvperf_rule *rule, int match, const char *value, char *why)
+{
+	__u32 pid;
+
+	if (rule->match[match]) {
+		snprintf(why, PVPERF_WHY, "%s= stands twice", matches[match]);
+	} else if (!*value) {
+		snprintf(why, PVPERF_WHY, "%s= has no pattern; * matches all", matches[match]);
+	} else if (match == PVPERF_MATCH_PID && !pvperf_word_number(value, &pid)) {
+		snprintf(why, PVPERF_WHY, "pid=%.64s is no number", value);
+	} else {
+		rule->match[match] = value;
+		return true;
+	}
+	return false;
+}
+
+static bool rule_take_word(struct pvperf_rule *rule, enum pvperf_word word, const char *value,
+			   char *why)
+{
+	if (rule->given & 1u << word) {
+		snprintf(why, PVPERF_WHY, "%s= stands twice", pvperf_words[word].name);
+		return false;
+	}
+	rule->given |= 1u << word;
+	return pvperf_word_parse(word, value, &rule->policy.word[word], why);
+}
+
+static bool rule_take(struct pvperf_rule *rule, const char *item, char *why)
+{
+	unsigned int len = strcspn(item, "=");
+	int match = rule_find_match(item, len);
+	enum pvperf_word word = pvperf_word_find(item, len);
+
+	if (item[len] && match < PVPERF_MATCHES)
+		return rule_take_match(rule, match, item + len + 1, why);
+	if (item[len] && word < PVPERF_WORDS)
+		return rule_take_word(rule, word, item + len + 1, why);
+	snprintf(why, PVPERF_WHY, "'%.64s' is neither a match (comm=, uid=, cgroup=, pid=) nor a word of a policy (access=, raw=, max_events=, ...)",
+		 item);
+	return false;
+}
+
+int pvperf_rule_parse(struct pvperf_rule *rule, char *line, char *why)
+{
+	char *item = line;
+	unsigned int len;
+
+	memset(rule, 0, sizeof(*rule));
+	if (strlen(line) > PVPERF_RULE_MAX) {
+		snprintf(why, PVPERF_WHY, "more than %u characters", PVPERF_RULE_MAX);
+		return -1;
+	}
+	item += strspn(item, blanks);
+	if (!*item || *item == '#')
+		return 0;
+	while (*item) {
+		len = strcspn(item, blanks);
+		line = item + len + strspn(item + len, blanks);
+		item[len] = 0;
+		if (!rule_take(rule, item, why))
+			return -1;
+		item = line;
+	}
+	if (rule->given)
+		return 1;
+	snprintf(why, PVPERF_WHY, "no word of a policy: say what these VMs may have, as access=unavailable");
+	return -1;
+}
+
+bool pvperf_rule_matches(const struct pvperf_rule *rule, const char *const who[PVPERF_MATCHES],
+			 bool (*glob)(const char *pattern, const char *text))
+{
+	int i;
+
+	for (i = 0; i < PVPERF_MATCHES; i++) {
+		if (i == PVPERF_MATCH_PID || !rule->match[i])
+			continue;
+		if (!who[i] || !glob(rule->match[i], who[i]))
+			return false;
+	}
+	return true;
+}
+
+void pvperf_rule_apply(const struct pvperf_rule *rule, struct pvperf_policy *policy)
+{
+	int i;
+
+	for (i = 0; i < PVPERF_WORDS; i++)
+		if (rule->given & 1u << i)
+			policy->word[i] = rule->policy.word[i];
+}
+
+void pvperf_rule_print(const struct pvperf_rule *rule, char *text, unsigned int size)
+{
+	unsigned int len = 0;
+	int i;
+
+	*text = 0;
+	for (i = 0; i < PVPERF_MATCHES && len < size; i++)
+		if (rule->match[i])
+			len += snprintf(text + len, size - len, "%s%s=%s", len ? " " : "",
+					matches[i], rule->match[i]);
+	for (i = 0; i < PVPERF_WORDS && len + 1 < size; i++) {
+		if (!(rule->given & 1u << i))
+			continue;
+		if (len)
+			text[len++] = ' ';
+		len += pvperf_word_print(i, rule->policy.word[i], text + len, size - len);
+	}
+}

@@ -1,0 +1,345 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The list of rules. A list never changes: a write makes another one. A VM's process may give
+ * itself a long name and a deep cgroup, so patterns are matched without a lock, and in the
+ * time of the VM or of who writes.
+ */
+#define pr_fmt(fmt) "pvperf_host: " fmt
+
+#include <linux/cgroup.h>
+#include <linux/cred.h>
+#include <linux/err.h>
+#include <linux/glob.h>
+#include <linux/limits.h>
+#include <linux/mm.h>
+#include <linux/pid.h>
+#include <linux/refcount.h>
+#include <linux/sched.h>
+#include <linux/sched/task.h>
+#include <linux/seq_file.h>
+#include <linux/slab.h>
+#include <linux/spinlock.h>
+#include <linux/string.h>
+#include <linux/uidgid.h>
+#include "rule.h"
+#include "rules.h"
+
+/* With comments and empty lines. */
+#define RULES_MAX	4096
+
+struct rules_entry {
+	struct pvperf_rule rule;
+	struct pid *pid;		/* of .rule's pid=, or NULL */
+	char *line;			/* that .rule points into */
+};
+
+struct rules {
+	refcount_t refs;
+	u32 n;
+	bool by_cgroup;
+	struct rules_entry entry[];
+};
+
+static DEFINE_SPINLOCK(rules_lock);	/* protects pvperf_rules, and counts .version with it */
+struct rules *pvperf_rules;		/* NULL: none */
+static u32 rules_version;
+
+struct pvperf_policy pvperf_rules_default = {
+	.word = {
+		[PVPERF_WORD_ACCESS] = PVPERF_ACCESS_LOCAL,
+		[PVPERF_WORD_PRIORITY] = PVPERF_PRIORITY_FLEXIBLE,
+		[PVPERF_WORD_RAW] = true,
+		[PVPERF_WORD_HOST_EVENTS] = true,
+		[PVPERF_WORD_MAX_EVENTS] = KVM_PERF_EVENTS_MAX,
+		[PVPERF_WORD_MAX_VM_EVENTS] = 4096,
+		[PVPERF_WORD_MAX_OPENS] = 4096,
+		[PVPERF_WORD_MAX_CALLS] = PVPERF_CALLS_UNBOUNDED,
+		[PVPERF_WORD_MAX_OVERFLOWS] = 16000,
+		[PVPERF_WORD_MAX_PAGES] = 2048,
+		[PVPERF_WORD_MIN_PERIOD] = 1000,
+	},
+};
+
+u32 pvperf_rules_version(void)
+{
+	return READ_ONCE(rules_version);
+}
+
+void pvperf_rules_changed(void)
+{
+	spin_lock(&rules_lock);
+	WRITE_ONCE(rules_version, rules_version + 1);
+	spin_unlock(&rules_lock);
+}
+
+static void rules_put(struct rules *rules)
+{
+	u32 i;
+
+	if (!rules || !refcount_dec_and_test(&rules->refs))
+		return;
+	for (i = 0; i < rules->n; i++) {
+		put_pid(rules->entry[i].pid);
+		kfree(rules->entry[i].line);
+	}
+	kvfree(rules);
+}
+
+static struct rules *rules_get(u32 *version)
+{
+	struct rules *rules;
+
+	spin_lock(&rules_lock);
+	rules = pvperf_rules;
+	if (rules)
+		refcount_inc(&rules->refs);
+	*version = rules_version;
+	spin_unlock(&rules_lock);
+	return rules;
+}
+
+static void rules_swap(struct rules *rules)
+{
+	spin_lock(&rules_lock);
+	swap(rules, pvperf_rules);
+	WRITE_ONCE(rules_version, rules_version + 1);
+	spin_unlock(&rules_lock);
+	rules_put(rules);
+}
+
+/* -------------------------------------------------------------------- whom */
+
+/* The path below the root of the second version's hierarchy. */
+static bool who_cgroup(struct task_struct *task, char *path)
+{
+	int len = -ENOENT;
+
+#ifdef CONFIG_CGROUPS
+	rcu_read_lock();
+	len = cgroup_path(task_dfl_cgroup(task), path, PATH_MAX);
+	rcu_read_unlock();
+#endif
+	return len >= 0 && len < PATH_MAX;
+}
+
+static const struct rules_entry *rules_find(const struct rules *rules, struct pid *process,
+					    const char *const who[PVPERF_MATCHES])
+{
+	u32 i;
+
+	for (i = 0; i < rules->n; i++) {
+		const struct rules_entry *entry = &rules->entry[i];
+
+		if ((!entry->pid || entry->pid == process) &&
+		    pvperf_rule_matches(&entry->rule, who, glob_match))
+			return entry;
+		cond_resched();
+	}
+	return NULL;
+}
+
+/*
+ * A path that is too long could hide a VM from a rule that refuses it, and its depth is up to
+ * the process, so such a VM gets nothing.
+ */
+static int rules_ask(const struct rules *rules, struct task_struct *task, struct pid *process,
+		     const char *comm, struct pvperf_verdict *verdict)
+{
+	char *path = kmalloc(PATH_MAX, GFP_KERNEL_ACCOUNT);
+	const struct rules_entry *entry;
+	char uid[16];
+	const char *who[PVPERF_MATCHES] = { comm, uid, path };
+
+	if (!path)
+		return -ENOMEM;
+	snprintf(uid, sizeof(uid), "%u", from_kuid(&init_user_ns, task_uid(task)));
+	if (rules->by_cgroup && !who_cgroup(task, path)) {
+		verdict->policy.word[PVPERF_WORD_ACCESS] = PVPERF_ACCESS_UNAVAILABLE;
+	} else {
+		entry = rules_find(rules, process, who);
+		if (entry) {
+			pvperf_rule_apply(&entry->rule, &verdict->policy);
+			verdict->rule = entry - rules->entry + 1;
+		}
+	}
+	kfree(path);
+	return 0;
+}
+
+int pvperf_rules_judge(struct pid *process, const char *comm, struct pvperf_verdict *verdict)
+{
+	struct rules *rules = rules_get(&verdict->version);
+	struct task_struct *task;
+	int err = 0;
+
+	verdict->rule = 0;
+	verdict->policy = pvperf_rules_default;
+	if (!rules)
+		return 0;
+	task = get_pid_task(process, PIDTYPE_TGID);
+	if (task) {
+		err = rules_ask(rules, task, process, comm, verdict);
+		put_task_struct(task);
+	} else {
+		err = -ESRCH;
+	}
+	rules_put(rules);
+	return err;
+}
+
+/* -------------------------------------------------------------------- text */
+
+static struct rules *rules_alloc(u32 n)
+{
+	struct rules *rules = n > RULES_MAX ? ERR_PTR(-ENOSPC) :
+		kvzalloc(struct_size(rules, entry, n), GFP_KERNEL_ACCOUNT);
+
+	if (rules == ERR_PTR(-ENOSPC))
+		pr_err("policy: more than %u lines; the rules stay as they were\n", RULES_MAX);
+	else if (!rules)
+		rules = ERR_PTR(-ENOMEM);
+	else
+		refcount_set(&rules->refs, 1);
+	return rules;
+}
+
+/* Adds a rule, if the line has one. @pid is that of a rule that was there before, or NULL. */
+static int rules_add(struct rules *rules, const char *line, u32 nr, struct pid *pid)
+{
+	struct rules_entry *entry = &rules->entry[rules->n];
+	char why[PVPERF_WHY];
+	u32 number;
+	int got;
+
+	entry->line = kstrdup(line, GFP_KERNEL_ACCOUNT);
+	if (!entry->line)
+		return -ENOMEM;
+	got = pvperf_rule_parse(&entry->rule, entry->line, why);
+	if (got > 0 && entry->rule.match[PVPERF_MATCH_PID]) {
+		pvperf_word_number(entry->rule.match[PVPERF_MATCH_PID], &number);
+		entry->pid = pid ? get_pid(pid) : find_get_pid(number);
+		if (!entry->pid) {
+			snprintf(why, sizeof(why), "there is no process %u", number);
+			got = -1;
+		}
+	}
+	if (got > 0) {
+		rules->by_cgroup |= !!entry->rule.match[PVPERF_MATCH_CGROUP];
+		rules->n++;
+		return 0;
+	}
+	kfree(entry->line);
+	entry->line = NULL;
+	if (!got)
+		return 0;
+	pr_err("policy, line %u: %s; the rules stay as they were\n", nr, why);
+	return -EINVAL;
+}
+
+static bool entry_is_over(const struct rules_entry *entry)
+{
+	bool over;
+
+	rcu_read_lock();
+	over = entry->pid && !pid_task(entry->pid, PIDTYPE_TGID);
+	rcu_read_unlock();
+	return over;
+}
+
+/* Rules about processes that have ended are left out. */
+static int rules_keep(struct rules *rules, const struct rules *old)
+{
+	char *line = kmalloc(PVPERF_RULE_MAX + 1, GFP_KERNEL_ACCOUNT);
+	int err = line ? 0 : -ENOMEM;
+	u32 i;
+
+	for (i = 0; !err && i < old->n; i++) {
+		if (entry_is_over(&old->entry[i]))
+			continue;
+		pvperf_rule_print(&old->entry[i].rule, line, PVPERF_RULE_MAX + 1);
+		err = rules_add(rules, line, i + 1, old->entry[i].pid);
+	}
+	kfree(line);
+	return err;
+}
+
+static int rules_parse(struct rules *rules, char *text)
+{
+	u32 nr = 0;
+	char *line;
+	int err = 0;
+
+	while (!err && (line = strsep(&text, "\n")))
+		err = rules_add(rules, line, ++nr, NULL);
+	return err;
+}
+
+static u32 text_lines(const char *text)
+{
+	u32 n = 1;
+
+	while ((text = strchr(text, '\n'))) {
+		text++;
+		n++;
+	}
+	return n;
+}
+
+int pvperf_rules_set(char *text, bool append)
+{
+	/* Nobody else writes it. */
+	const struct rules *old = append ? pvperf_rules : NULL;
+	struct rules *rules = rules_alloc((old ? old->n : 0) + text_lines(text));
+	int err = 0;
+
+	if (IS_ERR(rules))
+		return PTR_ERR(rules);
+	if (old)
+		err = rules_keep(rules, old);
+	if (!err)
+		err = rules_parse(rules, text);
+	if (err || !rules->n) {
+		rules_put(rules);
+		rules = NULL;
+	}
+	if (!err)
+		rules_swap(rules);
+	return err;
+}
+
+static void show_default(struct seq_file *m)
+{
+	char text[64];
+	int i;
+
+	seq_puts(m, "# default:");
+	for (i = 0; i < PVPERF_WORDS; i++) {
+		pvperf_word_print(i, pvperf_policy_word(&pvperf_rules_default, i), text,
+				  sizeof(text));
+		seq_printf(m, " %s", text);
+	}
+	seq_putc(m, '\n');
+}
+
+void pvperf_rules_show(struct seq_file *m)
+{
+	char *line = kmalloc(PVPERF_RULE_MAX + 1, GFP_KERNEL);
+	struct rules *rules;
+	u32 i, version;
+
+	if (!line)
+		return;
+	rules = rules_get(&version);
+	for (i = 0; rules && i < rules->n; i++) {
+		pvperf_rule_print(&rules->entry[i].rule, line, PVPERF_RULE_MAX + 1);
+		seq_printf(m, "%s\n", line);
+	}
+	rules_put(rules);
+	show_default(m);
+	kfree(line);
+}
+
+void pvperf_rules_exit(void)
+{
+	rules_swap(NULL);
+}

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef _PVPERF_HOST_RULES_H
+#define _PVPERF_HOST_RULES_H
+
+/*
+ * The list of rules: who may count what. The first rule that is about a VM holds for it; the
+ * words that this rule does not have, and VMs that no rule is about, have those of
+ * pvperf_rules_default, the module's parameters. Knows neither KVM nor perf.
+ */
+
+#include <linux/compiler.h>
+#include <linux/types.h>
+#include "policy.h"
+
+struct pid;
+struct rules;
+struct seq_file;
+struct task_struct;
+
+extern struct rules *pvperf_rules;
+extern struct pvperf_policy pvperf_rules_default;
+
+/**
+ * struct pvperf_verdict - what the rules say of a VM
+ * @policy: what it may have
+ * @rule: which rule says so, from 1 on; 0: none
+ * @version: of the rules
+ */
+struct pvperf_verdict {
+	struct pvperf_policy policy;
+	u32 rule;
+	u32 version;
+};
+
+/**
+ * pvperf_rules_any() - are there any rules? Any context
+ *
+ * Return: false: the default holds for all VMs.
+ */
+static inline bool pvperf_rules_any(void)
+{
+	return READ_ONCE(pvperf_rules);
+}
+
+/**
+ * pvperf_rules_judge() - what may the VM of a process have? May sleep
+ * @process: the process
+ * @comm: its name
+ * @verdict: the result
+ *
+ * Return: 0; -ENOMEM; -ESRCH if the process has ended.
+ */
+int pvperf_rules_judge(struct pid *process, const char *comm, struct pvperf_verdict *verdict);
+
+/**
+ * pvperf_rules_version() - which rules are these? Any context
+ *
+ * Return: another number each time that a rule or the default may have changed.
+ */
+u32 pvperf_rules_version(void);
+
+/**
+ * pvperf_rules_changed() - the default has changed
+ */
+void pvperf_rules_changed(void);
+
+/**
+ * pvperf_rules_set() - replace the list, or append to it; may sleep
+ * @text: rules, one a line; is cut into pieces
+ * @append: keep the rules that there are, and place these behind them
+ *
+ * The caller keeps others from doing the same.
+ *
+ * Return: 0; -EINVAL, -ESRCH or -ENOSPC after a message; -ENOMEM. Then nothing has changed.
+ */
+int pvperf_rules_set(char *text, bool append);
+
+/**
+ * pvperf_rules_show() - print the list, and the default as a comment
+ * @m: where to
+ */
+void pvperf_rules_show(struct seq_file *m);
+
+/**
+ * pvperf_rules_exit() - at unload
+ */
+void pvperf_rules_exit(void);
+
+#endif /* _PVPERF_HOST_RULES_H */

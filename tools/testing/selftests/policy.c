@@ -1,0 +1,592 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The rules of who may count what. A rule holds for a VM at its first call and from when the
+ * rules are written, at once; the others notice nothing. A VM's name is the one that its
+ * process has at the VM's first call, so this one process has VMs of several names.
+ */
+
+#include "tiny_test.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+
+#define TURNS		1000000ull
+#define GROUP		"/sys/fs/cgroup/pvperf_test"
+#define TEXT_MAX	65536
+
+FIXTURE(policy) {
+	struct tiny_vm in, out;
+	struct tiny_totals before;
+};
+
+FIXTURE_SETUP(policy)
+{
+	ASSERT_EQ(0, tiny_rules_write("\n"));
+	ASSERT_EQ(0, tiny_totals_read(&self->before));
+	ASSERT_EQ(0, tiny_vm_create(&self->in, 1));
+	ASSERT_EQ(0, tiny_vm_create(&self->out, 1));
+	/* its first call */
+	ASSERT_EQ(0, prctl(PR_SET_NAME, "pvperf_in"));
+	measured_choose(&self->in.vcpu[0]);
+	ASSERT_EQ(0, prctl(PR_SET_NAME, "pvperf_out"));
+}
+
+FIXTURE_TEARDOWN(policy)
+{
+	tiny_vm_destroy(&self->in);
+	tiny_vm_destroy(&self->out);
+	EXPECT_EQ(0, tiny_rules_write("\n"));
+	EXPECT_TRUE(tiny_totals_wait(&self->before));
+}
+
+/* The guest attaches its page, and opens and starts an event. */
+static bool begins(struct tiny_vm *vm)
+{
+	struct tiny_vcpu *v = &vm->vcpu[0];
+
+	return !tiny_call_gpa(v, KVM_PERF_OP_ATTACH, AT_HEAD(0), 0) &&
+	       !open_event(v, 0, 0) && !id_call(v, KVM_PERF_OP_ENABLE, 0);
+}
+
+static bool offered(struct tiny_vcpu *v)
+{
+	uint32_t r[4] = { 0 };
+
+	return !tiny_cpuid(v, KVM_PERF_CPUID_BASE, r) &&
+	       !memcmp(&r[1], KVM_PERF_SIGNATURE, 12) &&
+	       tiny_call(v, KVM_PERF_OP_PROBE, 0, 0, 0) == KVM_PERF_ABI_VERSION;
+}
+
+static uint32_t features(struct tiny_vcpu *v)
+{
+	uint32_t r[4] = { 0 };
+
+	tiny_cpuid(v, KVM_PERF_CPUID_FEATURES, r);
+	return r[1];
+}
+
+static bool gone(struct tiny_vm *vm, uint32_t reason)
+{
+	const struct guest_perf_page *head = head_at(vm, 0);
+
+	return head->state == KVM_PERF_PAGE_GONE && head->reason == reason &&
+	       event_at(vm, 0)->state == KVM_PERF_STATE_GONE;
+}
+
+static void check_absent(struct __test_metadata *_metadata, struct tiny_vcpu *v)
+{
+	uint32_t leaf, none[4], r[4], op;
+
+	ASSERT_EQ(0, tiny_cpuid(v, 0x4000fe00, none));
+	for (leaf = KVM_PERF_CPUID_BASE; leaf <= KVM_PERF_CPUID_MAX; leaf++) {
+		ASSERT_EQ(0, tiny_cpuid(v, leaf, r));
+		EXPECT_EQ(0, memcmp(none, r, sizeof(r)));
+	}
+	for (op = 0; op <= KVM_PERF_OP_RESET + 1; op++)
+		EXPECT_CALL(-KVM_ENOSYS, tiny_call(v, op, AT_PARAM, 0, 1));
+}
+
+/* A VM that runs loses its events, is told, and may come back. */
+TEST_F(policy, running)
+{
+	struct tiny_vcpu *in = &self->in.vcpu[0], *out = &self->out.vcpu[0];
+	struct guest_perf_event *e = event_at(&self->out, 0);
+
+	ASSERT_TRUE(begins(&self->in));
+	ASSERT_TRUE(begins(&self->out));
+	ASSERT_EQ(0, tiny_spin(out, TURNS));
+
+	ASSERT_EQ(0, tiny_rules_write("comm=nobody access=unavailable\ncomm=*_out access=unavailable\n"));
+	EXPECT_TRUE(gone(&self->out, KVM_PERF_REASON_DENIED));
+	EXPECT_LE(measured_least(TURNS), e->count);
+	check_absent(_metadata, out);
+	EXPECT_TRUE(offered(in));
+	EXPECT_TRUE(still_counts(in, 0, TURNS));
+
+	/* other rules that say the same change nothing */
+	ASSERT_EQ(0, tiny_rules_write("comm=pvperf_ou[st] access=unavailable"));
+	check_absent(_metadata, out);
+	EXPECT_TRUE(still_counts(in, 0, TURNS));
+
+	ASSERT_EQ(0, tiny_rules_write("comm=pvperf access=unavailable\n"));
+	EXPECT_TRUE(offered(out));
+	EXPECT_TRUE(begins(&self->out));
+	EXPECT_EQ(KVM_PERF_PAGE_LIVE, head_at(&self->out, 0)->state);
+	EXPECT_EQ(0, head_at(&self->out, 0)->reason);
+	EXPECT_TRUE(still_counts(out, 0, TURNS));
+}
+
+/* A VM whose first call comes later finds nothing, and the host opens nothing for it. */
+TEST_F(policy, later)
+{
+	struct tiny_vcpu *in = &self->in.vcpu[0], *out = &self->out.vcpu[0];
+	struct tiny_totals before, t;
+
+	ASSERT_EQ(0, tiny_totals_read(&before));
+	ASSERT_EQ(0, tiny_rules_write("comm=pvperf_out access=unavailable\n"));
+	check_absent(_metadata, out);
+	EXPECT_EQ(0, tiny_totals_read(&t));
+	EXPECT_EQ(before.vcpus, t.vcpus);
+	EXPECT_TRUE(begins(&self->in));
+	EXPECT_TRUE(still_counts(in, 0, TURNS));
+
+	ASSERT_EQ(0, tiny_rules_write("\n"));
+	EXPECT_TRUE(begins(&self->out));
+	EXPECT_TRUE(still_counts(out, 0, TURNS));
+}
+
+/* The switch stands above the rules. */
+TEST_F(policy, switched_off)
+{
+	ASSERT_TRUE(begins(&self->in));
+	ASSERT_EQ(0, tiny_rules_write("access=local\n"));
+	ASSERT_EQ(0, tiny_param_write("access", "unavailable"));
+	EXPECT_TRUE(gone(&self->in, KVM_PERF_REASON_NONE));
+	check_absent(_metadata, &self->in.vcpu[0]);
+	EXPECT_EQ(0, tiny_param_write("access", "local"));
+	EXPECT_TRUE(begins(&self->in));
+}
+
+/* The first rule that is about a VM holds; what this one does not say is the default's. */
+TEST_F(policy, first)
+{
+	struct tiny_vcpu *in = &self->in.vcpu[0];
+
+	ASSERT_EQ(0, tiny_param_write("min_period", "3000"));
+	ASSERT_EQ(0, tiny_rules_write("comm=pvperf_in max_events=7\ncomm=* max_events=3 min_period=5000\n"));
+	EXPECT_EQ(7, limits_read(in).events);
+	EXPECT_EQ(3000, limits_read(in).min_period);
+	EXPECT_EQ(3, limits_read(&self->out.vcpu[0]).events);
+	EXPECT_EQ(5000, limits_read(&self->out.vcpu[0]).min_period);
+	ASSERT_EQ(0, tiny_param_write("min_period", "4000"));
+	EXPECT_EQ(4000, limits_read(in).min_period);
+	EXPECT_EQ(5000, limits_read(&self->out.vcpu[0]).min_period);
+	EXPECT_EQ(0, tiny_param_write("min_period", "1000"));
+	EXPECT_EQ(0, tiny_rules_append("max_events=1"));
+	EXPECT_EQ(3, limits_read(&self->out.vcpu[0]).events);
+}
+
+/* ------------------------------------------------------------------- words */
+
+static int64_t open_as(struct tiny_vcpu *v, int id, uint32_t type, uint64_t config,
+		       uint64_t period)
+{
+	struct guest_perf_attr attr = {
+		.type = type, .size = KVM_PERF_ATTR_SIZE_VER0, .config = config,
+		.sample_period = period,
+	};
+
+	return open_attr(v, id, KVM_PERF_EVENT_SIZE, &attr);
+}
+
+/* How often @word has refused this process's VMs something, or let them wait. */
+static long refused(const char *word)
+{
+	FILE *f = fopen("/sys/kernel/debug/pvperf/vms", "re");
+	char line[512], want[64];
+	long all = 0, times;
+	char *at;
+
+	if (!f)
+		return -1;
+	snprintf(want, sizeof(want), "  refused word=%s times=", word);
+	while (fgets(line, sizeof(line), f)) {
+		at = strstr(line, want);
+		if (at == line && sscanf(line + strlen(want), "%ld", &times) == 1)
+			all += times;
+	}
+	fclose(f);
+	return all;
+}
+
+/* The word of a kind of events, live: they end, are refused and counted, and come back. */
+static void check_kind(struct __test_metadata *_metadata, struct tiny_vm *vm, const char *word,
+		       uint32_t feature, uint32_t type, uint64_t config)
+{
+	struct tiny_vcpu *v = &vm->vcpu[0];
+	char rule[64];
+
+	ASSERT_TRUE(begins(vm));
+	ASSERT_CALL(0, open_as(v, 1, type, config, 0));
+	EXPECT_TRUE(features(v) & feature);
+	snprintf(rule, sizeof(rule), "comm=pvperf_in %s=no\n", word);
+	ASSERT_EQ(0, tiny_rules_write(rule));
+	EXPECT_TRUE(gone(vm, KVM_PERF_REASON_POLICY));
+	EXPECT_EQ(KVM_PERF_STATE_GONE, event_at(vm, 1)->state);
+	EXPECT_FALSE(features(v) & feature);
+	EXPECT_CALL(-KVM_EPERM, open_as(v, 1, type, config, 0));
+	EXPECT_EQ(1, refused(word));
+	if (!by_clock) {
+		EXPECT_TRUE(begins(vm));
+		EXPECT_TRUE(still_counts(v, 0, TURNS));
+	}
+	ASSERT_EQ(0, tiny_rules_write("\n"));
+	EXPECT_TRUE(features(v) & feature);
+	EXPECT_CALL(0, open_as(v, 1, type, config, 0));
+}
+
+TEST_F(policy, raw)
+{
+	NEED_PMU();
+	check_kind(_metadata, &self->in, "raw", KVM_PERF_FEATURE_RAW, KVM_PERF_TYPE_RAW, 0xc0);
+}
+
+TEST_F(policy, host_events)
+{
+	check_kind(_metadata, &self->in, "host_events", KVM_PERF_FEATURE_HOST_SW,
+		   KVM_PERF_TYPE_SOFTWARE, 3);
+}
+
+/* A limit below what is open ends the VM's events; then it holds. */
+TEST_F(policy, limits)
+{
+	struct tiny_vcpu *v = &self->in.vcpu[0];
+
+	ASSERT_TRUE(begins(&self->in));
+	ASSERT_CALL(0, open_event(v, 1, 0));
+	ASSERT_EQ(0, tiny_rules_write("comm=pvperf_in max_events=64 max_vm_events=2\n"));
+	EXPECT_EQ(KVM_PERF_PAGE_LIVE, head_at(&self->in, 0)->state);
+	EXPECT_CALL(-KVM_ENOSPC, open_event(v, 2, 0));
+	EXPECT_EQ(1, refused("max_vm_events"));
+
+	ASSERT_EQ(0, tiny_rules_write("comm=pvperf_in max_vm_events=1\n"));
+	EXPECT_TRUE(gone(&self->in, KVM_PERF_REASON_POLICY));
+	EXPECT_CALL(0, open_event(v, 0, 0));
+	EXPECT_CALL(-KVM_ENOSPC, open_event(v, 1, 0));
+
+	ASSERT_EQ(0, tiny_rules_write("comm=pvperf_in max_events=1\n"));
+	EXPECT_EQ(1, limits_read(v).events);
+	EXPECT_CALL(0, open_event(v, 0, 0));
+	EXPECT_CALL(-KVM_ENOSPC, open_event(v, 1, 0));
+	EXPECT_EQ(1, refused("max_events"));
+
+	ASSERT_EQ(0, tiny_rules_write("comm=pvperf_in max_pages=1\n"));
+	EXPECT_CALL(0, open_event(v, 0, 0));
+	EXPECT_CALL(-KVM_ENOSPC, open_event(v, 1, 0));
+	EXPECT_EQ(1, refused("max_pages"));
+}
+
+TEST_F(policy, min_period)
+{
+	struct tiny_vcpu *v = &self->in.vcpu[0];
+
+	NEED_PMU();
+	ASSERT_EQ(0, tiny_rules_write("comm=pvperf_in min_period=50000\n"));
+	EXPECT_EQ(50000, limits_read(v).min_period);
+	EXPECT_CALL(-KVM_EINVAL, open_event(v, 0, 49999));
+	EXPECT_EQ(1, refused("min_period"));
+	EXPECT_CALL(0, open_event(v, 0, 50000));
+}
+
+static int64_t now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * 1000000000ll + t.tv_nsec;
+}
+
+/* A second's worth at once, then so many a second; no other VM waits. */
+TEST_F(policy, max_calls)
+{
+	int64_t from, took;
+	int i;
+
+	ASSERT_EQ(0, tiny_rules_write("comm=pvperf_in max_calls=100\n"));
+	from = now();
+	for (i = 0; i < 200; i++)
+		tiny_call(&self->in.vcpu[0], KVM_PERF_OP_READ, 0, 0, 0);
+	took = now() - from;
+	EXPECT_LE(800000000, took);
+	EXPECT_LE(90, refused("max_calls"));
+	from = now();
+	for (i = 0; i < 200; i++)
+		tiny_call(&self->out.vcpu[0], KVM_PERF_OP_READ, 0, 0, 0);
+	EXPECT_GE(took / 8, now() - from);
+}
+
+/* The overflows of an event that could overflow at every microsecond. */
+static uint32_t overflows_in(struct tiny_vm *vm, int64_t ns)
+{
+	struct tiny_vcpu *v = &vm->vcpu[0];
+	int64_t until = now() + ns;
+
+	if (open_event(v, 0, 1000) || id_call(v, KVM_PERF_OP_ENABLE, 0))
+		return 0;
+	while (now() < until)
+		tiny_spin(v, TURNS / 10);
+	id_call(v, KVM_PERF_OP_DISABLE, 0);
+	return event_at(vm, 0)->overflows;
+}
+
+TEST_F(policy, max_overflows)
+{
+	uint32_t many, few;
+
+	NEED_PMU();
+	many = overflows_in(&self->out, 500000000);
+	ASSERT_EQ(0, tiny_rules_write("comm=pvperf_in max_overflows=1000\n"));
+	few = overflows_in(&self->in, 500000000);
+	TH_LOG("%u overflows, with the limit %u", many, few);
+	EXPECT_LT(0, few);
+	EXPECT_GE(700, few);
+	EXPECT_LT(4 * few, many);
+}
+
+/* An event that counts goes on, with its count, as a pinned one. */
+TEST_F(policy, priority)
+{
+	struct tiny_vcpu *v = &self->in.vcpu[0];
+	struct guest_perf_event *e = event_at(&self->in, 0);
+
+	ASSERT_TRUE(begins(&self->in));
+	ASSERT_EQ(0, tiny_spin(v, TURNS));
+	ASSERT_EQ(0, tiny_rules_write("priority=pinned\n"));
+	EXPECT_EQ(KVM_PERF_PAGE_LIVE, head_at(&self->in, 0)->state);
+	EXPECT_LE(measured_least(TURNS), e->count);
+	EXPECT_TRUE(still_counts(v, 0, TURNS));
+}
+
+/* -------------------------------------------------------------------- whom */
+
+/* Does a rule that denies everything hold for the VM of a process of its own? */
+static bool denied(const char *rule, const char *group, uid_t uid)
+{
+	struct tiny_vm vm;
+	pid_t pid = fork();
+	char line[256];
+	int status;
+	FILE *f;
+
+	if (!pid) {
+		snprintf(line, sizeof(line), "%s/cgroup.procs", group ? group : "");
+		f = group ? fopen(line, "we") : NULL;
+		if (group && (!f || fprintf(f, "0") < 0 || fclose(f)))
+			_exit(2);
+		snprintf(line, sizeof(line), rule, getpid());
+		if (tiny_rules_write(line) || tiny_vm_create(&vm, 1) ||
+		    (uid && syscall(SYS_setresuid, uid, uid, uid)))
+			_exit(3);
+		_exit(offered(&vm.vcpu[0]));
+	}
+	return waitpid(pid, &status, 0) == pid && WIFEXITED(status) && !WEXITSTATUS(status);
+}
+
+TEST_F(policy, whom)
+{
+	mkdir(GROUP, 0755);
+	EXPECT_TRUE(denied("access=unavailable\n", NULL, 0));
+	EXPECT_FALSE(denied("access=local\n", NULL, 0));
+	EXPECT_TRUE(denied("uid=1234 access=unavailable\n", NULL, 1234));
+	EXPECT_TRUE(denied("uid=12?? access=unavailable\n", NULL, 1234));
+	EXPECT_FALSE(denied("uid=123 access=unavailable\n", NULL, 1234));
+	EXPECT_TRUE(denied("cgroup=/pvperf_test access=unavailable\n", GROUP, 0));
+	EXPECT_TRUE(denied("cgroup=*_te?t* access=unavailable\n", GROUP, 0));
+	EXPECT_FALSE(denied("cgroup=/pvperf access=unavailable\n", GROUP, 0));
+	EXPECT_FALSE(denied("cgroup=/pvperf_test access=unavailable\n", NULL, 0));
+	EXPECT_TRUE(denied("pid=%d access=unavailable\n", NULL, 0));
+	EXPECT_FALSE(denied("pid=1 access=unavailable\n", NULL, 0));
+	EXPECT_TRUE(denied("cgroup=/pvperf_test uid=1234 comm=pvperf_out access=unavailable\n",
+			   GROUP, 1234));
+	EXPECT_FALSE(denied("cgroup=/pvperf_test uid=1234 comm=pvperf_in access=unavailable\n",
+			    GROUP, 1234));
+	rmdir(GROUP);
+}
+
+/* A VM whose process has moved follows when the rules are written. */
+TEST_F(policy, moves)
+{
+	FILE *f;
+
+	mkdir(GROUP, 0755);
+	ASSERT_EQ(0, tiny_rules_write("cgroup=/pvperf_test* access=unavailable\n"));
+	ASSERT_TRUE(begins(&self->in));
+	f = fopen(GROUP "/cgroup.procs", "we");
+	ASSERT_NE(NULL, f);
+	fprintf(f, "0");
+	EXPECT_EQ(0, fclose(f));
+	EXPECT_TRUE(still_counts(&self->in.vcpu[0], 0, TURNS));
+	EXPECT_EQ(0, tiny_rules_append("\n"));
+	EXPECT_TRUE(gone(&self->in, KVM_PERF_REASON_DENIED));
+	f = fopen("/sys/fs/cgroup/cgroup.procs", "we");
+	ASSERT_NE(NULL, f);
+	fprintf(f, "0");
+	EXPECT_EQ(0, fclose(f));
+	rmdir(GROUP);
+}
+
+/* -------------------------------------------------------------------- text */
+
+static char text[TEXT_MAX + 4096], other[TEXT_MAX + 4096];
+
+/* What reads as rules is written, and read again the same; comments are the reader's. */
+TEST_F(policy, text)
+{
+	static const char *const bad[] = {
+		"max_events=65", "max_events=0", "max_events=", "max_events", "max_events=1x",
+		"max_events=4294967297", "max_events=-1", "access=global", "access=", "foo=1",
+		"comm=x", "comm= raw=no", "raw=no raw=yes", "comm=a comm=b raw=no", "pid=x raw=no",
+		"pid=99999999 raw=no", "=", "raw", "raw=maybe", "min_period=99",
+		"raw=no\nraw=no # no comment", "raw=no\n\n#\nmax_pages=65537",
+	};
+	const char *want = "comm=a*b uid=0 cgroup=/x/y access=unavailable priority=pinned raw=no "
+		"host_events=no max_events=1 max_vm_events=2 max_opens=3 max_calls=100 "
+		"max_overflows=1000 max_pages=6 min_period=100\naccess=local\n";
+	unsigned int i;
+
+	ASSERT_EQ(0, tiny_rules_write("\t# words\n\n  min_period=100 max_pages=6 max_overflows=1000\tmax_calls=100 "
+		"max_opens=3 max_vm_events=2 max_events=1 host_events=0 raw=n priority=pinned "
+		"access=unavailable cgroup=/x/y uid=0 comm=a*b \r\n"));
+	ASSERT_EQ(0, tiny_rules_append("access=local"));
+	ASSERT_EQ(0, tiny_rules_read(text, sizeof(text)));
+	EXPECT_EQ(0, strncmp(text, want, strlen(want)));
+	EXPECT_EQ(0, strncmp(text + strlen(want), "# default: access=local ", 24));
+	for (i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
+		EXPECT_NE(0, tiny_rules_write(bad[i]))
+			TH_LOG("'%s' is a rule", bad[i]);
+		EXPECT_NE(0, tiny_rules_append(bad[i]));
+	}
+	ASSERT_EQ(0, tiny_rules_read(other, sizeof(other)));
+	EXPECT_EQ(0, strcmp(text, other));
+	EXPECT_EQ(0, tiny_rules_write(other));
+	ASSERT_EQ(0, tiny_rules_read(other, sizeof(other)));
+	EXPECT_EQ(0, strcmp(text, other));
+}
+
+/* Not longer than is said, and nothing that is no text. */
+TEST_F(policy, sizes)
+{
+	const char *rule = "comm=";
+	size_t i, n;
+
+	memset(text, 'a', sizeof(text));
+	memcpy(text, rule, 5);
+	memcpy(text + 1023 - 7, " raw=no", 8);
+	EXPECT_EQ(0, tiny_rules_write(text));
+	memset(text, 'a', 1024);
+	memcpy(text, rule, 5);
+	memcpy(text + 1024 - 7, " raw=no", 8);
+	EXPECT_EQ(-EINVAL, tiny_rules_write(text));
+	memset(text, '\n', TEXT_MAX + 1);
+	text[TEXT_MAX + 1] = 0;
+	EXPECT_EQ(-EFBIG, tiny_rules_write(text));
+	text[TEXT_MAX] = 0;
+	EXPECT_EQ(-ENOSPC, tiny_rules_write(text));
+	for (n = i = 0; i < 4000; i++)
+		n += sprintf(text + n, "comm=%zu raw=n\n", i);
+	EXPECT_EQ(0, tiny_rules_write(text));
+	EXPECT_EQ(-ENOSPC, tiny_rules_append(text));
+	srand(1);
+	for (i = 0; i < 300; i++) {
+		for (n = 0; n < 200; n++)
+			text[n] = 1 + rand() % 255;
+		text[n] = 0;
+		text[0] = 'x';	/* no comment */
+		EXPECT_NE(0, tiny_rules_write(text));
+	}
+}
+
+/* In a process without rights: neither by the file's mode, nor with one that root has opened. */
+TEST_F(policy, unprivileged)
+{
+	int status, fd;
+	pid_t pid = fork();
+
+	if (!pid) {
+		syscall(SYS_setresuid, 65534, 65534, 65534);
+		_exit(tiny_rules_write("raw=no\n") != -EACCES || tiny_rules_read(text, 64) != -EACCES);
+	}
+	ASSERT_EQ(pid, waitpid(pid, &status, 0));
+	EXPECT_EQ(0, status);
+	EXPECT_EQ(0, chmod("/dev/pvperf_policy", 0666));
+	pid = fork();
+	if (!pid) {
+		syscall(SYS_setresuid, 65534, 65534, 65534);
+		fd = open("/dev/pvperf_policy", O_RDWR);
+		_exit(fd >= 0 || errno != EPERM);
+	}
+	ASSERT_EQ(pid, waitpid(pid, &status, 0));
+	EXPECT_EQ(0, status);
+	EXPECT_EQ(0, chmod("/dev/pvperf_policy", 0600));
+}
+
+/* -------------------------------------------------------------------- races */
+
+struct loop {
+	struct tiny_vcpu *v;
+	volatile bool stop;
+	int opened, refused, other;
+};
+
+static void *open_and_close(void *arg)
+{
+	struct loop *loop = arg;
+
+	while (!loop->stop) {
+		int64_t ret = open_event(loop->v, 0, 0);
+
+		loop->opened += !ret;
+		loop->refused += ret == -KVM_ENOSYS;
+		loop->other += ret && ret != -KVM_ENOSYS;
+		if (!ret && loop->opened % 2)
+			id_call(loop->v, KVM_PERF_OP_CLOSE, 0);
+		else
+			tiny_call(loop->v, KVM_PERF_OP_DETACH, 0, 0, 0);
+	}
+	return NULL;
+}
+
+/* While the guest opens events the rules change; nothing is left of what it opened. */
+TEST_F(policy, racing)
+{
+	struct loop loop = { .v = &self->out.vcpu[0] };
+	struct tiny_totals t;
+	pthread_t thread;
+	int i;
+
+	ASSERT_EQ(0, pthread_create(&thread, NULL, open_and_close, &loop));
+	for (i = 0; i < 40; i++) {
+		usleep(1000 + i * 37);
+		ASSERT_EQ(0, tiny_rules_write(i % 2 ? "\n" : "comm=pvperf_out access=unavailable"));
+		if (i % 2)
+			continue;
+		EXPECT_EQ(0, tiny_totals_read(&t));
+		EXPECT_EQ(self->before.events, t.events);
+	}
+	loop.stop = true;
+	ASSERT_EQ(0, pthread_join(thread, NULL));
+	ASSERT_EQ(0, tiny_rules_write("comm=pvperf_out access=unavailable"));
+	EXPECT_EQ(0, tiny_totals_read(&t));
+	EXPECT_EQ(self->before.events, t.events);
+	EXPECT_EQ(self->before.pages, t.pages);
+	EXPECT_LT(0, loop.opened);
+	EXPECT_LT(0, loop.refused);
+	EXPECT_EQ(0, loop.other);
+}
+
+/* A hundred rules, written a thousand times while a VM that they do not change counts. */
+TEST_F(policy, rewritten)
+{
+	size_t n = 0;
+	int i;
+
+	for (i = 0; i < 99; i++)
+		n += sprintf(text + n, "comm=vm-%d-* cgroup=/machine.slice/*-%d.scope max_events=%d\n",
+			     i, i, 1 + i % 64);
+	ASSERT_TRUE(begins(&self->in));
+	for (i = 0; i < 1000; i++) {
+		sprintf(text + n, "comm=pvperf_out max_events=%d\n", 1 + i % 64);
+		ASSERT_EQ(0, tiny_rules_write(text));
+		if (i % 100)
+			continue;
+		EXPECT_EQ(1 + i % 64, limits_read(&self->out.vcpu[0]).events);
+		EXPECT_TRUE(still_counts(&self->in.vcpu[0], 0, TURNS / 10));
+	}
+}
+
+TEST_HARNESS_MAIN
