@@ -19,10 +19,14 @@ struct options {
 
 int command_check(const struct options *options);
 int command_list(const struct options *options);
+int command_refused(const struct options *options);
 
 /* These take options of their own. */
 int command_merge(int argc, char **argv);
 int command_record(int argc, char **argv);
-extern const char merge_help[], capture_help[];
+int command_policy(int argc, char **argv);
+int command_set(int argc, char **argv);
+extern const char merge_help[], capture_help[], policy_help[], set_help[];
+
 
 #endif /* PVPERF_COMMAND_H */

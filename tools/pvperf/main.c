@@ -29,6 +29,11 @@ static const struct command {
 	{ "list", command_list, OPT_JSON,
 	  "pvperf list [--json]\n"
 	  "        on a host: list the VMs that use pvperf, with their vCPUs and events\n" },
+	{ "policy", .help = policy_help, .own = command_policy },
+	{ "set", .help = set_help, .own = command_set },
+	{ "refused", command_refused, OPT_JSON,
+	  "pvperf refused [--json]\n"
+	  "        on a host: list what VMs were refused, and which word of a policy would allow it\n" },
 	{ "record", .help = capture_help, .own = command_record },
 	{ "merge", .help = merge_help, .own = command_merge },
 	{ 0 },

@@ -23,19 +23,24 @@ static void name_take(struct process *p, const char *arg)
 	clean(p->name);
 }
 
-static void name_find(struct process *p, const char *path)
+static void uuid_take(struct process *p, const char *arg)
 {
+	snprintf(p->uuid, sizeof(p->uuid), "%s", arg);
+	clean(p->uuid);
+}
+
+static void arguments_read(struct process *p, const char *path)
+{
+	void (*take)(struct process *p, const char *arg) = NULL;
 	FILE *f = root_open(path);
 	char *arg = NULL;
 	size_t size = 0;
-	int named = 0;
 
 	while (f && getdelim(&arg, &size, '\0', f) > 0) {
-		if (named) {
-			name_take(p, arg);
-			break;
-		}
-		named = !strcmp(arg, "-name");
+		if (take)
+			take(p, arg);
+		take = take ? NULL : !strcmp(arg, "-name") ? name_take :
+		       !strcmp(arg, "-uuid") ? uuid_take : NULL;
 	}
 	free(arg);
 	if (f)
@@ -56,5 +61,5 @@ void process_read(const char *pid, struct process *p)
 		strcpy(p->cgroup, line + 3);
 	}
 	snprintf(path, sizeof(path), "/proc/%.20s/cmdline", pid);
-	name_find(p, path);
+	arguments_read(p, path);
 }

@@ -7,10 +7,11 @@
 struct process {
 	char name[64];		/* QEMU's -name, which is libvirt's domain; or "" */
 	char comm[32];		/* or "" */
+	char uuid[40];		/* QEMU's -uuid, or "" */
 	char cgroup[256];	/* or "" */
 };
 
-/* The process has all three from whoever started it: what is not printable becomes '?'. */
+/* The process has all from whoever started it: what is not printable becomes '?'. */
 void process_read(const char *pid, struct process *p);
 
 #endif /* PVPERF_PROCESS_H */

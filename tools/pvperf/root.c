@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Open the machine's files, below $PVPERF_ROOT if that is set. pvperf opens every
- * file that it reads by these functions.
+ * file of the machine by these functions.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <glob.h>
 #include <limits.h>
 #include <stdlib.h>
@@ -86,6 +87,23 @@ int root_line(const char *path, char *line, size_t size)
 	}
 	line[strcspn(line, "\n")] = '\0';
 	fclose(f);
+	return err;
+}
+
+int root_write(const char *path, const char *text)
+{
+	size_t len = strlen(text);
+	char full[PATH_MAX];
+	int fd, err = 0;
+
+	root_path(path, full);
+	fd = open(full, O_WRONLY | O_TRUNC | O_CLOEXEC);
+	if (fd < 0)
+		return errno;
+	if (write(fd, text, len) != (ssize_t)len)
+		err = errno ? errno : EIO;
+	if (close(fd) && !err)
+		err = errno;
 	return err;
 }
 

@@ -31,6 +31,12 @@ FILE *root_open(const char *path);
  */
 int root_line(const char *path, char *line, size_t size);
 
+/*
+ * Replaces what a file has by @text, in one write. Returns 0 or an errno value. The only
+ * function here that changes anything.
+ */
+int root_write(const char *path, const char *text);
+
 /* uname -r of the machine, or "unknown". */
 const char *root_release(void);
 

@@ -21,18 +21,22 @@ listed() {
 
 machine_vms() {
 	cat > sys/kernel/debug/pvperf/vms <<-'END'
-	vm pid=178 priority=flexible pages=2 held=512 calls=36 ops=58 refused=3 overflows=7 nmis=5
+	vm pid=178 pages=2 held=512 calls=36 ops=58 refused=3 overflows=7 nmis=5
+	  policy rule=2 access=local priority=pinned raw=no host_events=yes max_events=64 max_vm_events=4096 max_opens=4096 max_calls=1000000000 max_overflows=16000 max_pages=2048 min_period=1000
+	  refused word=raw times=12 type=raw config=0x1c0
+	  refused word=max_calls times=3 type=hardware config=0x0
 	  vcpu index=0 events=3 attached=1 nmis=5
 	    event id=0 type=hardware config=0x0 flags=0x21 period=0 state=off count=527118 enabled=400 running=100
 	    event id=1 type=cache config=0x10000 flags=0x11 period=4000 state=counting count=18446744073709551615 enabled=0 running=0
 	    event id=66 type=raw config=0x1c0 flags=0x1 period=0 state=starved count=0 enabled=4 running=4
 	  vcpu index=1 events=0 attached=0 nmis=0
-	vm pid=200 priority=pinned pages=0 held=0 calls=1 ops=0 refused=0 overflows=0 nmis=0
+	vm pid=200 pages=0 held=0 calls=1 ops=0 refused=0 overflows=0 nmis=0
+	  policy rule=0 access=local priority=flexible raw=yes host_events=yes max_events=64 max_vm_events=4096 max_opens=4096 max_calls=1000000000 max_overflows=16000 max_pages=2048 min_period=1000
 	END
 	mkdir -p proc/178
 	put proc/178/comm 'CPU 0/KVM'
 	put proc/178/cgroup '0::/machine.slice/web.scope'
-	printf '%s\0' qemu -name guest=web,debug-threads=on -m 512 > proc/178/cmdline
+	printf '%s\0' qemu -name guest=web,debug-threads=on -m 512 -uuid 6E1d > proc/178/cmdline
 	printf '%s\n' 'vms 2' 'vcpus 2' 'events 3' 'pages 2' 'calls 37' 'ops 58' \
 		'refused 3' 'overflows 7' 'nmis 5' > sys/kernel/debug/pvperf/totals
 }
@@ -52,8 +56,10 @@ jsoned() {
 	verdict "$1" $? "$(cat "$work/json")"
 }
 
-listed list-vm : 0 'VM 178 web CPU 0/KVM: flexible, 2 pages that hold 512, 36 calls, 58 operations, 3 refused, 7 overflows, 5 NMIs'
-listed list-priority : 0 'VM 200: pinned, 0 pages that hold 0'
+listed list-vm : 0 'VM 178 web CPU 0/KVM: 2 pages that hold 512, 36 calls, 58 operations, 3 refused, 7 overflows, 5 NMIs'
+listed list-vm-bare : 0 'VM 200: 0 pages that hold 0'
+listed list-policy : 0 ' policy of rule 2: access=local priority=pinned raw=no '
+listed list-policy-default : 0 ' policy of the default: access=local priority=flexible '
 listed list-vcpu : 0 'vCPU 0: 3 events, attached, 5 NMIs'
 listed list-vcpu-bare : 0 'vCPU 1: 0 events, not attached'
 listed list-event : 0 ' 0 cycles:u - off 527118 400 25.00%'
@@ -85,7 +91,8 @@ listed list-name-odd 'printf "%s\0" qemu -name "$(printf "a\033[2Jb")" > proc/17
 listed list-json-error 'rm -r sys/kernel/debug' 1 '"error":"can' --json
 listed list-guest 'rm -r sys/kernel/debug; mkdir -p sys/module/pvperf_guest; put sys/module/pvperf_guest/initstate live' \
 	1 "this is a guest, and the list is its host's"
-jsoned list-json-priority '[.vms[].priority] == ["flexible", "pinned"]'
+jsoned list-json-policy '[.vms[].policy | .priority, .rule] == ["pinned", 2, "flexible", 0]'
+jsoned list-json-refusals '.vms[0].refusals[0].word == "raw" and .vms[1].refusals == []'
 jsoned list-json-event '.vms[0].vcpus[0].events |
 	.[0].name == "cycles:u" and .[1].config == "0x10000" and .[2].count == 0'
 jsoned list-json-totals '.totals.calls == 37 and .totals.refused == 3'

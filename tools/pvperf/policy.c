@@ -1,0 +1,302 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * pvperf policy: show, check and apply the rules of who may count what. pvperf set: a rule
+ * for one VM.
+ */
+#include <getopt.h>
+#include <json-c/json.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "command.h"
+#include "rule.h"
+#include "rules.h"
+#include "vms.h"
+
+const char policy_help[] =
+"pvperf policy [--json]\n"
+"        on a host: the rules of who may count what, and which VM has which policy\n"
+"pvperf policy --check PATH\n"
+"        say whether a file of rules, or a folder of files *.conf, makes sense\n"
+"pvperf policy --apply PATH\n"
+"        the same, and if it does give the rules to the module, instead of its present ones\n";
+
+const char set_help[] =
+"pvperf set VM WORD=VALUE...\n"
+"        on a host: change a running VM's policy until its process ends; VM is its process's\n"
+"        number, its name, its uuid, or its cgroup or the last part of that\n";
+
+/* What a VM may have, as words. */
+static void words_print(const struct pvperf_policy *policy, char *text, size_t size)
+{
+	struct pvperf_rule rule = { .given = (1u << PVPERF_WORDS) - 1, .policy = *policy };
+
+	pvperf_rule_print(&rule, text, size);
+}
+
+/* -------------------------------------------------------------------- show */
+
+static void table_vm(const struct vm *vm)
+{
+	char title[160], words[PVPERF_RULE_MAX + 1];
+
+	vm_title(vm, title, sizeof(title));
+	words_print(&vm->policy, words, sizeof(words));
+	if (vm->rule)
+		printf("VM %s: rule %u: %s\n", title, vm->rule, words);
+	else
+		printf("VM %s: default: %s\n", title, words);
+}
+
+static void table(const struct rules *rules, const char *standard, const struct vm *vms, int n)
+{
+	int i;
+
+	if (rules->n)
+		puts("the first rule that is about a VM holds; words that it does not have are the default's:");
+	for (i = 0; i < rules->n; i++)
+		printf("%4d  %s\n", i + 1, rules->line[i]);
+	printf("default: %s\n", standard);
+	for (i = 0; i < n; i++)
+		table_vm(&vms[i]);
+}
+
+static struct json_object *json_words(const char *text)
+{
+	struct json_object *o = json_object_new_object();
+	char *copy = strdup(text), *rest = copy, *word, *value;
+	char *end;
+	long number;
+
+	while (copy && (word = strsep(&rest, " "))) {
+		value = strchr(word, '=');
+		if (!value)
+			continue;
+		*value++ = '\0';
+		number = strtol(value, &end, 10);
+		json_object_object_add(o, word, *end ? json_object_new_string(value) :
+						       json_object_new_int64(number));
+	}
+	free(copy);
+	return o;
+}
+
+static struct json_object *json_text(const char *text)
+{
+	return *text ? json_object_new_string(text) : NULL;
+}
+
+static struct json_object *json_vm(const struct vm *vm)
+{
+	struct json_object *o = json_object_new_object();
+	char words[PVPERF_RULE_MAX + 1];
+
+	words_print(&vm->policy, words, sizeof(words));
+	json_object_object_add(o, "pid", json_object_new_int64(atol(vm->pid)));
+	json_object_object_add(o, "name", json_text(vm->process.name));
+	json_object_object_add(o, "comm", json_text(vm->process.comm));
+	json_object_object_add(o, "uuid", json_text(vm->process.uuid));
+	json_object_object_add(o, "cgroup", json_text(vm->process.cgroup));
+	json_object_object_add(o, "rule", vm->rule ? json_object_new_int64(vm->rule) : NULL);
+	json_object_object_add(o, "policy", json_words(words));
+	return o;
+}
+
+static void json_print(struct json_object *o)
+{
+	puts(json_object_to_json_string_ext(o, JSON_C_TO_STRING_PRETTY |
+					    JSON_C_TO_STRING_NOSLASHESCAPE));
+	json_object_put(o);
+}
+
+static void json(const struct rules *rules, const char *standard, const struct vm *vms, int n)
+{
+	struct json_object *all = json_object_new_object(), *list = json_object_new_array();
+	int i;
+
+	for (i = 0; i < rules->n; i++)
+		json_object_array_add(list, json_object_new_string(rules->line[i]));
+	json_object_object_add(all, "rules", list);
+	json_object_object_add(all, "default", json_words(standard));
+	list = json_object_new_array();
+	for (i = 0; i < n; i++)
+		json_object_array_add(list, json_vm(&vms[i]));
+	json_object_object_add(all, "vms", list);
+	json_print(all);
+}
+
+static int json_error(const char *why)
+{
+	struct json_object *all = json_object_new_object();
+
+	json_object_object_add(all, "error", json_object_new_string(why));
+	json_print(all);
+	return EXIT_PROBLEM;
+}
+
+static int show(bool as_json)
+{
+	struct rules rules = { 0 };
+	char standard[1024];
+	struct vm *vms = NULL;
+	const char *why = NULL;
+	int n = 0;
+
+	if (!rules_read(&rules, standard, sizeof(standard)))
+		why = rules_why;
+	else if ((n = vms_read(&vms)) < 0)
+		why = vms_why;
+	else if (as_json)
+		json(&rules, standard, vms, n);
+	else
+		table(&rules, standard, vms, n);
+	free(vms);
+	rules_free(&rules);
+	if (!why)
+		return EXIT_FITS;
+	return as_json ? json_error(why) : EXIT_PROBLEM;
+}
+
+/* ---------------------------------------------------------- check and apply */
+
+static int take(const char *path, bool apply)
+{
+	struct rules rules = { 0 };
+	bool good = rules_add(&rules, path);
+
+	if (!good && apply)
+		fprintf(stderr, "pvperf: the rules stay as they were\n");
+	else if (good && apply)
+		good = rules_write(&rules);
+	if (good)
+		printf("%d rules%s\n", rules.n, apply ? " hold now" : "");
+	rules_free(&rules);
+	return good ? EXIT_FITS : EXIT_PROBLEM;
+}
+
+static int usage(const char *what, const char *word)
+{
+	fprintf(stderr, "pvperf: %s%s%s; see pvperf help %s\n", what, word ? " " : "",
+		word ? word : "", "policy");
+	return EXIT_USAGE;
+}
+
+int command_policy(int argc, char **argv)
+{
+	static const struct option options[] = {
+		{ "check", required_argument, NULL, 'c' },
+		{ "apply", required_argument, NULL, 'a' },
+		{ "json", no_argument, NULL, 'j' },
+		{ 0 },
+	};
+	bool as_json = false, apply = false;
+	const char *path = NULL;
+	int c;
+
+	while ((c = getopt_long(argc, argv, "", options, NULL)) != -1) {
+		if (c == '?')
+			return usage("unknown option, or one without its path:", argv[optind - 1]);
+		if (c == 'j')
+			as_json = true;
+		else if (path)
+			return usage("one of --check and --apply, once", NULL);
+		else
+			path = optarg;
+		apply |= c == 'a';
+	}
+	if (optind < argc)
+		return usage("unexpected argument", argv[optind]);
+	if (path && as_json)
+		return usage("--json is for showing", NULL);
+	return path ? take(path, apply) : show(as_json);
+}
+
+/* --------------------------------------------------------------------- set */
+
+/* Changes @policy by WORD=VALUE. */
+static bool set_word(struct pvperf_policy *policy, const char *item)
+{
+	size_t len = strcspn(item, "=");
+	enum pvperf_word word = pvperf_word_find(item, len);
+	char why[PVPERF_WHY];
+
+	if (!item[len] || word == PVPERF_WORDS)
+		fprintf(stderr, "pvperf: '%s' is no word of a policy (access=, priority=, raw=, max_events=, ...); see pvperf(8)\n",
+			item);
+	else if (!pvperf_word_parse(word, item + len + 1, &policy->word[word], why))
+		fprintf(stderr, "pvperf: %s\n", why);
+	else
+		return true;
+	return false;
+}
+
+static struct vm *set_find(struct vm *vms, int n, const char *name)
+{
+	struct vm *found = NULL;
+	int i;
+
+	for (i = 0; i < n; i++) {
+		if (!vm_is(&vms[i], name))
+			continue;
+		if (found && strcmp(found->pid, vms[i].pid)) {
+			fprintf(stderr, "pvperf: processes %s and %s both have a VM of the name %s; give the process's number\n",
+				found->pid, vms[i].pid, name);
+			return NULL;
+		}
+		found = found ? found : &vms[i];
+	}
+	if (!found)
+		fprintf(stderr, "pvperf: no VM %s has asked for pvperf; pvperf policy lists those that have; a rule that is about it (%s) holds for it, too, when it asks\n",
+			name, RULES_DEVICE);
+	return found;
+}
+
+/* A rule for the process, in place of an older one. */
+static bool set_rule(const struct vm *vm)
+{
+	char line[PVPERF_RULE_MAX + 1], words[PVPERF_RULE_MAX + 1], mine[48];
+	struct rules rules = { 0 };
+	bool good;
+	int i;
+
+	if (!rules_read(&rules, words, sizeof(words)))
+		return false;
+	snprintf(mine, sizeof(mine), "pid=%s ", vm->pid);
+	for (i = 0; i < rules.n; i++)
+		if (!strncmp(rules.line[i], mine, strlen(mine)))
+			break;
+	if (i < rules.n) {
+		free(rules.line[i]);
+		memmove(&rules.line[i], &rules.line[i + 1],
+			(--rules.n - i) * sizeof(*rules.line));
+	}
+	words_print(&vm->policy, words, sizeof(words));
+	snprintf(line, sizeof(line), "%s%.900s", mine, words);
+	good = rules_put_first(&rules, line) && rules_write(&rules);
+	rules_free(&rules);
+	if (good)
+		printf("VM %s: %s\n", vm->pid, words);
+	return good;
+}
+
+int command_set(int argc, char **argv)
+{
+	struct vm *vms, *vm;
+	int i, n, status = EXIT_PROBLEM;
+
+	if (argc < 3 || *argv[1] == '-') {
+		fprintf(stderr, "pvperf: set wants a VM and a word with its value; see pvperf help set\n");
+		return EXIT_USAGE;
+	}
+	n = vms_read(&vms);
+	vm = n < 0 ? NULL : set_find(vms, n, argv[1]);
+	for (i = 2; vm && i < argc; i++)
+		if (!set_word(&vm->policy, argv[i])) {
+			status = EXIT_USAGE;
+			vm = NULL;
+		}
+	if (vm && set_rule(vm))
+		status = EXIT_FITS;
+	free(vms);
+	return status;
+}

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: GPL-2.0
+/* pvperf refused: what VMs were refused, how often, and which word would allow it. */
+#include <inttypes.h>
+#include <json-c/json.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "command.h"
+#include "vms.h"
+#include "word.h"
+
+/* What the word did, and what would let the VM have it. */
+static const struct {
+	const char *what, *todo;
+} reasons[PVPERF_WORDS] = {
+	[PVPERF_WORD_ACCESS] = { "calls and looks at CPUID found nothing", "access=local" },
+	[PVPERF_WORD_RAW] = { "raw events were refused", "raw=yes" },
+	[PVPERF_WORD_HOST_EVENTS] = { "software events of the host were refused", "host_events=yes" },
+	[PVPERF_WORD_MAX_EVENTS] = { "events were too many for their vCPU", "a greater max_events" },
+	[PVPERF_WORD_MAX_VM_EVENTS] = { "events were too many for the VM", "a greater max_vm_events" },
+	[PVPERF_WORD_MAX_OPENS] = { "OPENs had to wait", "a greater max_opens" },
+	[PVPERF_WORD_MAX_CALLS] = { "calls had to wait", "a greater max_calls" },
+	[PVPERF_WORD_MAX_PAGES] = { "pages could not be pinned", "a greater max_pages, or limit of locked memory of its process," },
+	[PVPERF_WORD_MIN_PERIOD] = { "sampling periods were too short", "a smaller min_period" },
+};
+
+static void table_one(const char *title, const struct refused *refused)
+{
+	printf("VM %s: %" PRIu64 " %s%s%s; %s would allow it\n", title, refused->times,
+	       reasons[refused->word].what, *refused->event ? ", the last one " : "",
+	       refused->event, reasons[refused->word].todo);
+}
+
+static void table(const struct vm *vms, int n)
+{
+	char title[160];
+	bool any = false;
+	int i, j;
+
+	for (i = 0; i < n; i++) {
+		vm_title(&vms[i], title, sizeof(title));
+		for (j = 0; j < vms[i].refusals; j++) {
+			if (!reasons[vms[i].refused[j].word].what)
+				continue;
+			table_one(title, &vms[i].refused[j]);
+			any = true;
+		}
+	}
+	if (!any)
+		puts("no VM was refused anything by its policy");
+}
+
+static void json_one(struct json_object *list, const struct vm *vm, const struct refused *refused)
+{
+	struct json_object *o = json_object_new_object();
+
+	json_object_object_add(o, "pid", json_object_new_int64(atol(vm->pid)));
+	json_object_object_add(o, "name", *vm->process.name ?
+			       json_object_new_string(vm->process.name) : NULL);
+	json_object_object_add(o, "word", json_object_new_string(pvperf_words[refused->word].name));
+	json_object_object_add(o, "times", json_object_new_int64(refused->times));
+	json_object_object_add(o, "event", *refused->event ?
+			       json_object_new_string(refused->event) : NULL);
+	json_object_array_add(list, o);
+}
+
+static int json(const struct vm *vms, int n)
+{
+	struct json_object *all = json_object_new_object(), *list = json_object_new_array();
+	int i, j;
+
+	for (i = 0; i < n; i++)
+		for (j = 0; j < vms[i].refusals; j++)
+			json_one(list, &vms[i], &vms[i].refused[j]);
+	if (n < 0)
+		json_object_object_add(all, "error", json_object_new_string(vms_why));
+	json_object_object_add(all, "refused", list);
+	puts(json_object_to_json_string_ext(all, JSON_C_TO_STRING_PRETTY |
+					    JSON_C_TO_STRING_NOSLASHESCAPE));
+	json_object_put(all);
+	return n < 0 ? EXIT_PROBLEM : EXIT_FITS;
+}
+
+int command_refused(const struct options *options)
+{
+	struct vm *vms;
+	int n = vms_read(&vms), status = n < 0 ? EXIT_PROBLEM : EXIT_FITS;
+
+	if (options->json)
+		status = json(vms, n);
+	else if (n >= 0)
+		table(vms, n);
+	free(vms);
+	return status;
+}

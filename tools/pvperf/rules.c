@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <dirent.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "module.h"
+#include "root.h"
+#include "rule.h"
+#include "rules.h"
+
+#define STANDARD	"# default: "
+
+char rules_why[512];
+
+static bool failed(const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(rules_why, sizeof(rules_why), format, args);
+	va_end(args);
+	fprintf(stderr, "pvperf: %s\n", rules_why);
+	return false;
+}
+
+void rules_free(struct rules *rules)
+{
+	while (rules->n)
+		free(rules->line[--rules->n]);
+	free(rules->line);
+	rules->line = NULL;
+}
+
+static bool line_add(struct rules *rules, const char *line)
+{
+	char **more = realloc(rules->line, (rules->n + 1) * sizeof(*more));
+
+	if (!more)
+		return failed("no memory");
+	rules->line = more;
+	more[rules->n] = strdup(line);
+	return more[rules->n] ? ++rules->n : failed("no memory");
+}
+
+bool rules_put_first(struct rules *rules, const char *line)
+{
+	char *last;
+
+	if (!line_add(rules, line))
+		return false;
+	last = rules->line[rules->n - 1];
+	memmove(rules->line + 1, rules->line, (rules->n - 1) * sizeof(*rules->line));
+	rules->line[0] = last;
+	return true;
+}
+
+/* Parses a line as the module does. Returns 1, 0 or -1 as pvperf_rule_parse(). */
+static int line_take(struct rules *rules, char *text, char *why)
+{
+	char line[PVPERF_RULE_MAX + 1];
+	struct pvperf_rule rule;
+	int got;
+
+	text[strcspn(text, "\n")] = '\0';
+	got = pvperf_rule_parse(&rule, text, why);
+	if (got <= 0)
+		return got;
+	pvperf_rule_print(&rule, line, sizeof(line));
+	return line_add(rules, line) ? 1 : -1;
+}
+
+static bool file_add(struct rules *rules, const char *path)
+{
+	FILE *f = fopen(path, "re");
+	char *text = NULL, why[PVPERF_WHY];
+	bool good = true;
+	size_t size = 0;
+	int nr;
+
+	if (!f)
+		return failed("can't read %s: %s", path, strerror(errno));
+	for (nr = 1; getline(&text, &size, f) > 0; nr++) {
+		*why = '\0';
+		if (line_take(rules, text, why) < 0) {
+			fprintf(stderr, "%s:%d: %s\n", path, nr, why);
+			good = false;
+		}
+	}
+	if (ferror(f))
+		good = failed("can't read %s: %s", path, strerror(errno));
+	free(text);
+	fclose(f);
+	return good;
+}
+
+static int is_conf(const struct dirent *entry)
+{
+	size_t len = strlen(entry->d_name);
+
+	return *entry->d_name != '.' && len > 5 && !strcmp(entry->d_name + len - 5, ".conf");
+}
+
+static bool folder_add(struct rules *rules, const char *folder)
+{
+	struct dirent **entries;
+	char path[PATH_MAX];
+	bool good = true;
+	int i, n = scandir(folder, &entries, is_conf, alphasort);
+
+	if (n < 0)
+		return failed("can't read %s: %s", folder, strerror(errno));
+	for (i = 0; i < n; i++) {
+		snprintf(path, sizeof(path), "%s/%s", folder, entries[i]->d_name);
+		good &= file_add(rules, path);
+		free(entries[i]);
+	}
+	free(entries);
+	return good;
+}
+
+bool rules_add(struct rules *rules, const char *path)
+{
+	struct stat st;
+
+	return !stat(path, &st) && S_ISDIR(st.st_mode) ? folder_add(rules, path) :
+							 file_add(rules, path);
+}
+
+static const char *device_todo(int err)
+{
+	if (err == ENOENT && !module_there("pvperf_host"))
+		return module_there("pvperf_guest") ?
+		       "this is a guest, and the policy is its host's" :
+		       "pvperf_host is not loaded, see pvperf check";
+	if ((err == EACCES || err == EPERM) && geteuid())
+		return "run it as root";
+	if (err == EBUSY)
+		return "the rules hold, but one VM follows later; dmesg names its process";
+	return "dmesg says more";
+}
+
+bool rules_read(struct rules *rules, char *standard, size_t size)
+{
+	FILE *f = root_open(RULES_DEVICE);
+	char *text = NULL, why[PVPERF_WHY];
+	size_t room = 0;
+	bool good = true;
+
+	if (!f)
+		return failed("can't read " RULES_DEVICE ": %s; %s", strerror(errno),
+			      device_todo(errno));
+	*standard = '\0';
+	while (good && getline(&text, &room, f) > 0) {
+		if (!strncmp(text, STANDARD, strlen(STANDARD)))
+			snprintf(standard, size, "%.*s", (int)strcspn(text + strlen(STANDARD), "\n"),
+				 text + strlen(STANDARD));
+		else if (line_take(rules, text, why) < 0)
+			good = failed(RULES_DEVICE " has a rule that this version (%s) does not understand: %s; install pvperf of the module's version",
+				      PVPERF_VERSION, why);
+	}
+	free(text);
+	fclose(f);
+	return good;
+}
+
+bool rules_write(const struct rules *rules)
+{
+	size_t size = 2;
+	char *text;
+	int i, err;
+
+	for (i = 0; i < rules->n; i++)
+		size += strlen(rules->line[i]) + 1;
+	text = malloc(size);
+	if (!text)
+		return failed("no memory");
+	strcpy(text, rules->n ? "" : "\n");
+	for (i = 0, size = 0; i < rules->n; i++)
+		size += sprintf(text + size, "%s\n", rules->line[i]);
+	err = root_write(RULES_DEVICE, text);
+	free(text);
+	return !err || failed("can't write " RULES_DEVICE ": %s; %s", strerror(err),
+			      device_todo(err));
+}

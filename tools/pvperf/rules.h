@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef PVPERF_RULES_H
+#define PVPERF_RULES_H
+
+/* Rules as text: from files, to and from the host's module. */
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#define RULES_DEVICE	"/dev/pvperf_policy"
+
+struct rules {
+	char **line;		/* as the module prints them, without comments */
+	int n;
+};
+
+void rules_free(struct rules *rules);
+
+/*
+ * Adds the rules of a file, or of all files *.conf of a folder in the order of their names.
+ * Prints a line for each mistake on stderr. Returns false if there was one.
+ */
+bool rules_add(struct rules *rules, const char *path);
+
+/*
+ * What the module has: its rules, and the default's words as a line. Returns false after a
+ * message, which rules_why has, too.
+ */
+bool rules_read(struct rules *rules, char *standard, size_t size);
+extern char rules_why[512];
+
+/* Gives the module these rules. Returns false after a message. */
+bool rules_write(const struct rules *rules);
+
+/* Puts a line before all others. */
+bool rules_put_first(struct rules *rules, const char *line);
+
+#endif /* PVPERF_RULES_H */

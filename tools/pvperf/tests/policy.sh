@@ -1,0 +1,78 @@
+# shellcheck shell=bash disable=SC2154 # `check` sets program, here and work
+# SPDX-License-Identifier: GPL-2.0
+# Tests of pvperf policy, set and refused, with the device's text in a file.
+
+standard='access=local priority=flexible raw=yes host_events=yes max_events=64'
+
+machine_rules() {
+	mkdir -p dev etc/policy.d
+	printf '%s\n' 'comm=db* access=unavailable' 'cgroup=*web* priority=pinned raw=no' \
+		"# default: $standard" > dev/pvperf_policy
+	printf '%s\n' '# the databases' '' 'comm=db*   raw=0' > etc/policy.d/20-db.conf
+	printf 'max_events=8' > etc/policy.d/90-rest.conf
+	echo 'nonsense' > etc/policy.d/README
+	echo 'max_events=99' > etc/bad
+}
+
+# ruled NAME CHANGE STATUS WORDS RULES ARGUMENT...: pvperf prints WORDS and leaves RULES, with ;
+# for a line's end, or if that is empty the rules as they were
+ruled() {
+	local name=$1 change=$2 status=$3 words=$4 rules=$5 out got why=
+	shift 5
+	wanted "$name" || return 0
+	rm -rf "$work/m"
+	mkdir "$work/m"
+	(cd "$work/m" && machine_host && machine_vms && machine_rules &&
+		cp dev/pvperf_policy before && eval "$change") || why="the test is broken; "
+	out=$(cd "$work/m/etc" && PVPERF_ROOT=$work/m "$program" "$@" 2>&1)
+	got=$?
+	[ "$got" = "$status" ] || why+="status $got, not $status; "
+	[[ $(tr -s ' ' <<< "$out") == *"$words"* ]] || why+="no words '$words'; "
+	[ -z "$rules" ] || tr ';' '\n' <<< "$rules" > "$work/m/before"
+	[ ! -e "$work/m/dev" ] || cmp -s "$work/m/before" "$work/m/dev/pvperf_policy" ||
+		why+="rules: $(cat "$work/m/dev/pvperf_policy"); "
+	[ -z "$why" ]
+	verdict "$name" $? "$why$out"
+}
+
+mine='max_vm_events=4096 max_opens=4096 max_calls=1000000000 max_overflows=16000 max_pages=2048 min_period=1000'
+old='comm=db* access=unavailable;cgroup=*web* priority=pinned raw=no'
+
+ruled policy-rules : 0 ' 2 cgroup=*web* priority=pinned raw=no' '' policy
+ruled policy-default : 0 "default: $standard" '' policy
+ruled policy-vm : 0 'VM 178 web CPU 0/KVM: rule 2: access=local priority=pinned' '' policy
+ruled policy-vm-default : 0 'VM 200: default: access=local priority=flexible' '' policy
+ruled policy-no-module 'rm -r sys/module/pvperf_host dev' 1 'pvperf_host is not loaded' '' policy
+ruled policy-guest 'rm -r sys/module/pvperf_host dev; mkdir -p sys/module/pvperf_guest; put sys/module/pvperf_guest/initstate live' \
+	1 "the policy is its host's" '' policy
+ruled policy-json-error 'rm -r sys/module/pvperf_host dev' 1 '"error":"can' '' policy --json
+ruled policy-new-rule 'echo "colour=red" >> dev/pvperf_policy; cp dev/pvperf_policy before' 1 \
+	"install pvperf of the module's version" '' policy
+ruled policy-check : 0 '2 rules' '' policy --check policy.d
+ruled policy-check-bad : 1 'bad:1: max_events=99 is not between 1 and 64' '' policy --check bad
+ruled policy-check-none : 1 "can't read nothing" '' policy --check nothing
+ruled policy-apply : 0 '2 rules hold now' 'comm=db* raw=no;max_events=8' policy --apply policy.d
+ruled policy-apply-bad : 1 'stay as they were' '' policy --apply bad
+ruled policy-apply-empty ': > etc/none; echo > before' 0 '0 rules hold now' '' policy --apply none
+ruled policy-both : 2 'one of --check and --apply' '' policy --check a --apply b
+ruled policy-word : 2 'unexpected argument web' '' policy web
+ruled set-name : 0 'VM 178: access=local priority=pinned raw=yes' \
+	"pid=178 access=local priority=pinned raw=yes host_events=yes max_events=3 $mine;$old" \
+	set web raw=yes max_events=3
+ruled set-again 'sed -i "1i pid=178 raw=no" dev/pvperf_policy' 0 'VM 178' \
+	"pid=178 access=local priority=pinned raw=no host_events=no max_events=64 $mine;$old" \
+	set 178 host_events=no
+ruled set-uuid : 0 'VM 178' "pid=178 access=unavailable priority=pinned raw=no host_events=yes max_events=64 $mine;$old" \
+	set 6e1D access=unavailable
+ruled set-cgroup : 0 'VM 178' "pid=178 access=local priority=flexible raw=no host_events=yes max_events=64 $mine;$old" \
+	set web.scope priority=flexible
+ruled set-nobody : 1 'no VM mail has asked' '' set mail raw=no
+ruled set-two 'sed -i s/pid=200/pid=178/ sys/kernel/debug/pvperf/vms; put proc/200/comm x' 0 'VM 178' \
+	"pid=178 access=local priority=pinned raw=no host_events=yes max_events=9 $mine;$old" set web max_events=9
+ruled set-word : 2 "'colour=red' is no word" '' set web colour=red
+ruled set-value : 2 'max_events=65 is not between' '' set web max_events=65
+ruled set-nothing : 2 'wants a VM and a word' '' set web
+ruled refused : 0 'VM 178 web CPU 0/KVM: 12 raw events were refused, the last one r1c0; raw=yes would allow it' '' refused
+ruled refused-waits : 0 '3 calls had to wait; a greater max_calls' '' refused
+ruled refused-none 'sed -i /refused.word/d sys/kernel/debug/pvperf/vms' 0 'no VM was refused anything' '' refused
+ruled refused-json : 0 '"word":"raw"' '' refused --json

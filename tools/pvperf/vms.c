@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "event.h"
+#include "list.h"
+#include "record.h"
+#include "root.h"
+#include "vms.h"
+#include "word.h"
+
+char vms_why[512];
+
+static bool take_vm(struct vm **vms, int n, const struct record *r)
+{
+	struct vm *more = realloc(*vms, (n + 1) * sizeof(*more)), *vm;
+
+	if (!more)
+		return false;
+	*vms = more;
+	vm = memset(&more[n], 0, sizeof(*vm));
+	snprintf(vm->pid, sizeof(vm->pid), "%s", record_word(r, "pid"));
+	process_read(vm->pid, &vm->process);
+	return true;
+}
+
+/* A word that this version does not know is left out. */
+static void take_policy(struct vm *vm, const struct record *r)
+{
+	enum pvperf_word word;
+	char why[PVPERF_WHY];
+	int i;
+
+	vm->rule = record_number(r, "rule");
+	for (i = 0; i < r->n; i++) {
+		word = pvperf_word_find(r->field[i].key, strlen(r->field[i].key));
+		if (word < PVPERF_WORDS)
+			pvperf_word_parse(word, r->field[i].value, &vm->policy.word[word], why);
+	}
+}
+
+static bool is_about_events(enum pvperf_word word)
+{
+	return word != PVPERF_WORD_ACCESS && word != PVPERF_WORD_MAX_CALLS &&
+	       word != PVPERF_WORD_MAX_OPENS && word != PVPERF_WORD_MAX_PAGES;
+}
+
+static void take_refused(struct vm *vm, const struct record *r)
+{
+	const char *name = record_word(r, "word");
+	enum pvperf_word word = pvperf_word_find(name, strlen(name));
+	struct refused *refused;
+
+	if (word == PVPERF_WORDS || vm->refusals == PVPERF_WORDS)
+		return;
+	refused = &vm->refused[vm->refusals++];
+	refused->word = word;
+	refused->times = record_number(r, "times");
+	if (is_about_events(word))
+		event_name(record_word(r, "type"), record_number(r, "config"), 0,
+			   refused->event, sizeof(refused->event));
+}
+
+static int take(struct vm **vms, int n, const struct record *r)
+{
+	if (!strcmp(r->kind, "vm"))
+		return take_vm(vms, n, r) ? n + 1 : -1;
+	if (n && !strcmp(r->kind, "policy"))
+		take_policy(&(*vms)[n - 1], r);
+	if (n && !strcmp(r->kind, "refused"))
+		take_refused(&(*vms)[n - 1], r);
+	return n;
+}
+
+int vms_read(struct vm **vms)
+{
+	FILE *f = root_open(LIST_VMS);
+	struct record r;
+	int got, n = 0;
+
+	*vms = NULL;
+	if (!f) {
+		snprintf(vms_why, sizeof(vms_why), "can't read %s: %s; %s", LIST_VMS,
+			 strerror(errno), list_unread_todo(errno));
+		fprintf(stderr, "pvperf: %s\n", vms_why);
+		return -1;
+	}
+	while (n >= 0 && (got = record_read(f, &r))) {
+		if (got > 0)
+			n = take(vms, n, &r);
+		record_free(&r);
+	}
+	fclose(f);
+	return n;
+}
+
+bool vm_is(const struct vm *vm, const char *name)
+{
+	const struct process *p = &vm->process;
+	const char *last = strrchr(p->cgroup, '/');
+
+	return !strcmp(vm->pid, name) || (*p->name && !strcmp(p->name, name)) ||
+	       (*p->uuid && !strcasecmp(p->uuid, name)) ||
+	       (*p->cgroup && !strcmp(p->cgroup, name)) ||
+	       (last && last[1] && !strcmp(last + 1, name));
+}
+
+void vm_title(const struct vm *vm, char *title, size_t size)
+{
+	const struct process *p = &vm->process;
+
+	snprintf(title, size, "%s%s%s%s%s", vm->pid, *p->name ? " " : "", p->name,
+		 *p->comm ? " " : "", p->comm);
+}

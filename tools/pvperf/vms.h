@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef PVPERF_VMS_H
+#define PVPERF_VMS_H
+
+/* The VMs that the host's module knows, each with its policy and its refusals. */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include "policy.h"
+#include "process.h"
+
+struct refused {
+	enum pvperf_word word;
+	uint64_t times;
+	char event[64];		/* the last one, or "" */
+};
+
+struct vm {
+	char pid[24];
+	struct process process;
+	unsigned int rule;	/* 0: the default */
+	struct pvperf_policy policy;
+	struct refused refused[PVPERF_WORDS];
+	int refusals;
+};
+
+/*
+ * Reads all VMs; *vms is to be freed. Returns how many, or -1 after a message on stderr, which
+ * vms_why has, too.
+ */
+int vms_read(struct vm **vms);
+extern char vms_why[512];
+
+/* Is it the VM that an operator calls @name: its pid, name, uuid or cgroup (or the last part)? */
+bool vm_is(const struct vm *vm, const char *name);
+
+/* "178 web qemu-system-x86", of at most @size. */
+void vm_title(const struct vm *vm, char *title, size_t size);
+
+#endif /* PVPERF_VMS_H */
