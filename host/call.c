@@ -25,6 +25,7 @@
 #include "keep.h"
 #include "pace.h"
 #include "pin.h"
+#include "refusal.h"
 #include "rules.h"
 #include "sync.h"
 #include "thread.h"
@@ -51,7 +52,7 @@ static noinline const struct pvperf_policy *call_policy(struct kvm *kvm)
 		return NULL;
 	if (call_access(&vm->policy) >= PVPERF_ACCESS_LOCAL)
 		return &vm->policy;
-	atomic64_inc(&vm->refusals[PVPERF_WORD_ACCESS].times);
+	pvperf_refusal_note(vm, PVPERF_WORD_ACCESS, NULL);
 	return NULL;
 }
 
@@ -79,40 +80,10 @@ const struct pvperf_policy *pvperf_call_offered(const struct kvm_vcpu *kvcpu)
 	return pvperf_kvm_is_protected(kvcpu) ? NULL : call_available(kvcpu->kvm);
 }
 
-/* For the admin: which word stands in the way, and of what. */
-static void call_note_refusal(struct pvperf_vm *vm, enum pvperf_word word,
-			      const struct guest_perf_attr *attr)
-{
-	struct pvperf_refusal *refusal = &vm->refusals[word];
-
-	atomic64_inc(&refusal->times);
-	if (!attr)
-		return;
-	WRITE_ONCE(refusal->type, attr->type);
-	WRITE_ONCE(refusal->config, attr->config);
-}
-
-/* Waits, killable, in the vCPU's own time. */
-static void call_wait(struct pvperf_vm *vm, enum pvperf_word word, u64 wait)
-{
-	call_note_refusal(vm, word, NULL);
-	schedule_timeout_killable(nsecs_to_jiffies(wait) + 1);
-}
-
 static void call_refuse_vm(const char *why)
 {
 	pr_notice_ratelimited("VM of process %d (%s) is refused: %s\n",
 			      current->tgid, current->group_leader->comm, why);
-}
-
-/* Log once per VM until an OPEN succeeds: guests retry every event. */
-static void call_log_lent_out(struct pvperf_vm *vm,
-			      const struct guest_perf_attr *attr, int err)
-{
-	if (!err && attr->type != KVM_PERF_TYPE_SOFTWARE)
-		WRITE_ONCE(vm->pmu_lent_out, false);
-	if (err == -KVM_EOPNOTSUPP && !xchg(&vm->pmu_lent_out, true))
-		call_refuse_vm("the host's PMU is lent to VMs (mediated vPMU); load kvm_amd or kvm_intel with enable_mediated_pmu=0");
 }
 
 /* Log once per VM: guests try again and again. */
@@ -123,7 +94,7 @@ static struct pvperf_pin *call_pin(struct pvperf_vm *vm, u64 addr)
 
 	if (pin != ERR_PTR(-KVM_ENOSPC))
 		return pin;
-	call_note_refusal(vm, PVPERF_WORD_MAX_PAGES, NULL);
+	pvperf_refusal_note(vm, PVPERF_WORD_MAX_PAGES, NULL);
 	if (!xchg(&vm->pins_refused, true))
 		call_refuse_vm("its pins would hold more memory than max_pages, or the process's limit of locked memory (ulimit -l), allow; a transparent huge page is held as a whole");
 	return pin;
@@ -137,13 +108,20 @@ struct call_open {
 	int changes;		/* of the policy, before it was asked */
 };
 
+static noinline void call_note_denied(struct pvperf_vm *vm, const struct guest_perf_attr *attr)
+{
+	enum pvperf_word why = pvperf_policy_why(&vm->policy, &pvperf_offer, attr);
+
+	if (why < PVPERF_WORDS)
+		pvperf_refusal_note(vm, why, attr);
+}
+
 static int call_open_check(struct pvperf_vm *vm, const struct guest_perf_attr *attr)
 {
-	enum pvperf_word why;
-	int err = pvperf_policy_check(&vm->policy, &pvperf_offer, attr, &why);
+	int err = pvperf_policy_check(&vm->policy, &pvperf_offer, attr);
 
-	if (err && why < PVPERF_WORDS)
-		call_note_refusal(vm, why, attr);
+	if (unlikely(err))
+		call_note_denied(vm, attr);
 	return err;
 }
 
@@ -171,6 +149,8 @@ static int call_open_event(struct pvperf_vcpu *vcpu, struct call_open *open)
 {
 	int err = 0;
 
+	if (call_access(&pvperf_rules_default) < PVPERF_ACCESS_LOCAL)
+		return -KVM_ENOSYS;
 	if (unlikely(atomic_read(&vcpu->vm->changes) != open->changes))
 		err = call_open_check(vcpu->vm, &open->attr);
 	return err ?: pvperf_event_open(vcpu, &open->param, &open->attr, open->pin);
@@ -178,12 +158,10 @@ static int call_open_event(struct pvperf_vcpu *vcpu, struct call_open *open)
 
 static int call_open_locked(struct pvperf_vcpu *vcpu, struct call_open *open)
 {
-	int err = -KVM_ENOSYS;
+	int err = -KVM_ENOMEM;
 
 	pvperf_vcpu_enter(vcpu);
-	if (vcpu->thread->task != current)
-		err = -KVM_ENOMEM;
-	else if (call_still_available(vcpu))
+	if (likely(vcpu->thread->task == current))
 		err = call_open_event(vcpu, open);
 	if (!err)
 		pvperf_dirty_pin(vcpu, open->pin);
@@ -198,7 +176,7 @@ static void call_open_pace(struct pvperf_vm *vm)
 			       pvperf_policy_word(&vm->policy, PVPERF_WORD_MAX_OPENS));
 
 	if (wait)
-		call_wait(vm, PVPERF_WORD_MAX_OPENS, wait);
+		pvperf_refusal_wait(vm, PVPERF_WORD_MAX_OPENS, wait);
 }
 
 /* Which limit was it? Others may open and close events meanwhile: a guess for the admin. */
@@ -206,8 +184,19 @@ static void call_note_full(struct pvperf_vcpu *vcpu, const struct guest_perf_att
 {
 	u32 max = pvperf_policy_word(&vcpu->vm->policy, PVPERF_WORD_MAX_EVENTS);
 
-	call_note_refusal(vcpu->vm, READ_ONCE(vcpu->nr_events) >= max ?
+	pvperf_refusal_note(vcpu->vm, READ_ONCE(vcpu->nr_events) >= max ?
 			  PVPERF_WORD_MAX_EVENTS : PVPERF_WORD_MAX_VM_EVENTS, attr);
+}
+
+/* Log once per VM until an OPEN succeeds: guests retry every event. */
+static noinline int call_open_failed(struct pvperf_vcpu *vcpu, struct call_open *open, int err)
+{
+	pvperf_pin_put(vcpu->vm, open->pin);
+	if (err == -KVM_ENOSPC)
+		call_note_full(vcpu, &open->attr);
+	if (err == -KVM_EOPNOTSUPP && !xchg(&vcpu->vm->pmu_lent_out, true))
+		call_refuse_vm("the host's PMU is lent to VMs (mediated vPMU); load kvm_amd or kvm_intel with enable_mediated_pmu=0");
+	return err;
 }
 
 /* The vCPU is not locked: all but call_open_locked() may take long. */
@@ -229,12 +218,11 @@ static int call_open(struct pvperf_vcpu *vcpu, u64 addr, const s32 *id)
 	if (IS_ERR(open.pin))
 		return PTR_ERR(open.pin);
 	err = call_open_locked(vcpu, &open);
-	if (err)
-		pvperf_pin_put(vm, open.pin);
-	if (err == -KVM_ENOSPC)
-		call_note_full(vcpu, &open.attr);
-	call_log_lent_out(vm, &open.attr, err);
-	return err;
+	if (unlikely(err))
+		return call_open_failed(vcpu, &open, err);
+	if (open.attr.type != KVM_PERF_TYPE_SOFTWARE)
+		WRITE_ONCE(vm->pmu_lent_out, false);
+	return 0;
 }
 
 /* CLOSE, ENABLE, DISABLE, READ: they operate on one event. */
@@ -314,6 +302,12 @@ static struct guest_perf_op *call_batch_mapped(struct pvperf_vcpu *vcpu, u64 add
 	return pvperf_pin_at(vcpu->pin, addr);
 }
 
+/* OPEN unlocks the vCPU. Then another one's RESET detaches the page; nobody attaches one. */
+static bool call_batch_stays(const struct pvperf_vcpu *vcpu)
+{
+	return vcpu->pin && !pvperf_pin_poisoned(vcpu->head);
+}
+
 /* Copies a batch. One whose results can't be written must change nothing. */
 static int call_batch_copy(struct pvperf_vcpu *vcpu, u64 addr, u32 len)
 {
@@ -347,10 +341,9 @@ static u32 call_batch_do(struct pvperf_vcpu *vcpu, u64 addr, u32 n, bool *writte
 	*written = mapped;
 	do {
 		batch[i].result = call_batch_op(vcpu, &batch[i]);
-		if (batch[i].op == KVM_PERF_OP_OPEN) {
-			/* The vCPU was unlocked; another one's RESET detaches the page. */
-			mapped = call_batch_mapped(vcpu, addr);
-			*written &= !!mapped;
+		if (batch[i].op == KVM_PERF_OP_OPEN && unlikely(!call_batch_stays(vcpu))) {
+			mapped = NULL;
+			*written = false;
 		}
 		if (mapped)
 			WRITE_ONCE(mapped[i].result, batch[i].result);
@@ -437,29 +430,28 @@ static int call_vcpu(struct pvperf_vcpu *vcpu, const struct pvperf_call *call)
 	}
 }
 
-static void call_pace(struct pvperf_vcpu *vcpu)
+static noinline void call_pace(struct pvperf_vcpu *vcpu, u32 rate)
 {
-	u32 rate = pvperf_policy_word(&vcpu->vm->policy, PVPERF_WORD_MAX_CALLS);
-	u64 wait;
+	u64 wait = pvperf_pace(&vcpu->call_at, ktime_get_ns(), rate);
 
-	if (likely(rate == PVPERF_CALLS_UNBOUNDED))
-		return;
-	wait = pvperf_pace(&vcpu->call_at, ktime_get_ns(), rate);
 	if (wait)
-		call_wait(vcpu->vm, PVPERF_WORD_MAX_CALLS, wait);
+		pvperf_refusal_wait(vcpu->vm, PVPERF_WORD_MAX_CALLS, wait);
 }
 
 static long call_vm(struct kvm_vcpu *kvcpu, const struct pvperf_call *call)
 {
 	struct pvperf_vm *vm = pvperf_vm_get(kvcpu->kvm);
 	struct pvperf_vcpu *vcpu = vm ? pvperf_vcpu_get(vm, kvcpu) : NULL;
+	u32 rate;
 	long ret;
 
 	if (!vcpu)
 		return -KVM_ENOMEM;
 	atomic64_inc(&vm->stats.calls);
 	vcpu->calls++;
-	call_pace(vcpu);
+	rate = pvperf_policy_word(&vm->policy, PVPERF_WORD_MAX_CALLS);
+	if (unlikely(rate != PVPERF_CALLS_UNBOUNDED))
+		call_pace(vcpu, rate);
 	ret = call_vcpu(vcpu, call);
 	call_note(vcpu, call->op, call->arg[0], ret);
 	return ret;

@@ -46,21 +46,17 @@ static int check_cache(const struct pvperf_offer *offer, const struct guest_perf
 
 /* A guest would block the sibling's use of an MSR that hyperthreads share. */
 static int check_raw(const struct pvperf_policy *policy, const struct pvperf_offer *offer,
-		     const struct guest_perf_attr *attr, enum pvperf_word *why)
+		     const struct guest_perf_attr *attr)
 {
-	if (attr->config & ~offer->raw_mask || !offer->raw_mask)
+	if (!pvperf_policy_word(policy, PVPERF_WORD_RAW) || !offer->raw_mask ||
+	    attr->config & ~offer->raw_mask)
 		return -KVM_EPERM;
-	if (offer->extra_msr && pvperf_code_has_msr(attr->config))
-		return -KVM_EPERM;
-	if (pvperf_policy_word(policy, PVPERF_WORD_RAW))
-		return 0;
-	*why = PVPERF_WORD_RAW;
-	return -KVM_EPERM;
+	return offer->extra_msr && pvperf_code_has_msr(attr->config) ? -KVM_EPERM : 0;
 }
 
 /* A driver that knows no exclude_host would count what the host does. */
 static int check_counter(const struct pvperf_policy *policy, const struct pvperf_offer *offer,
-			 const struct guest_perf_attr *attr, enum pvperf_word *why)
+			 const struct guest_perf_attr *attr)
 {
 	if (!offer->hardware)
 		return -KVM_ENOENT;
@@ -70,26 +66,22 @@ static int check_counter(const struct pvperf_policy *policy, const struct pvperf
 	case KVM_PERF_TYPE_HW_CACHE:
 		return check_cache(offer, attr);
 	default:
-		return check_raw(policy, offer, attr, why);
+		return check_raw(policy, offer, attr);
 	}
 }
 
 static int check_software(const struct pvperf_policy *policy,
-			  const struct guest_perf_attr *attr, enum pvperf_word *why)
+			  const struct guest_perf_attr *attr)
 {
 	switch (attr->config) {
 	case SW_CPU_CLOCK:
 	case SW_PAGE_FAULTS:
 	case SW_CONTEXT_SWITCHES:
 	case SW_CPU_MIGRATIONS:
-		break;
+		return pvperf_policy_word(policy, PVPERF_WORD_HOST_EVENTS) ? 0 : -KVM_EPERM;
 	default:
 		return -KVM_EPERM;
 	}
-	if (pvperf_policy_word(policy, PVPERF_WORD_HOST_EVENTS))
-		return 0;
-	*why = PVPERF_WORD_HOST_EVENTS;
-	return -KVM_EPERM;
 }
 
 /* A software event has no minimum: such events are rare, and overflow.c paces them. */
@@ -99,33 +91,47 @@ __u32 pvperf_policy_min_period(const struct pvperf_policy *policy, __u32 type)
 	       pvperf_policy_word(policy, PVPERF_WORD_MIN_PERIOD);
 }
 
-static int check_type(const struct pvperf_policy *policy, const struct pvperf_offer *offer,
-		      const struct guest_perf_attr *attr, enum pvperf_word *why)
+int pvperf_policy_check(const struct pvperf_policy *policy, const struct pvperf_offer *offer,
+			const struct guest_perf_attr *attr)
 {
+	if (pvperf_policy_word(policy, PVPERF_WORD_ACCESS) < PVPERF_ACCESS_LOCAL)
+		return -KVM_ENOSYS;
+	if (attr->sample_period &&
+	    attr->sample_period < pvperf_policy_min_period(policy, attr->type))
+		return -KVM_EINVAL;
 	switch (attr->type) {
 	case KVM_PERF_TYPE_SOFTWARE:
-		return check_software(policy, attr, why);
+		return check_software(policy, attr);
 	case KVM_PERF_TYPE_HARDWARE:
 	case KVM_PERF_TYPE_HW_CACHE:
 	case KVM_PERF_TYPE_RAW:
-		return check_counter(policy, offer, attr, why);
+		return check_counter(policy, offer, attr);
 	default:
 		return -KVM_EPERM;
 	}
 }
 
-int pvperf_policy_check(const struct pvperf_policy *policy, const struct pvperf_offer *offer,
-			const struct guest_perf_attr *attr, enum pvperf_word *why)
+enum pvperf_word pvperf_policy_why(const struct pvperf_policy *policy,
+				   const struct pvperf_offer *offer,
+				   const struct guest_perf_attr *attr)
 {
-	*why = PVPERF_WORD_ACCESS;
-	if (pvperf_policy_word(policy, PVPERF_WORD_ACCESS) < PVPERF_ACCESS_LOCAL)
-		return -KVM_ENOSYS;
-	*why = PVPERF_WORD_MIN_PERIOD;
-	if (attr->sample_period &&
-	    attr->sample_period < pvperf_policy_min_period(policy, attr->type))
-		return -KVM_EINVAL;
-	*why = PVPERF_WORDS;
-	return check_type(policy, offer, attr, why);
+	static const struct {
+		enum pvperf_word word;
+		__u32 most;
+	} words[] = {
+		{ PVPERF_WORD_ACCESS, PVPERF_ACCESS_LOCAL }, { PVPERF_WORD_RAW, 1 },
+		{ PVPERF_WORD_HOST_EVENTS, 1 }, { PVPERF_WORD_MIN_PERIOD, 1 },
+	};
+	struct pvperf_policy other;
+	unsigned int i;
+
+	for (i = 0; i < sizeof(words) / sizeof(*words); i++) {
+		other = *policy;
+		other.word[words[i].word] = words[i].most;
+		if (!pvperf_policy_check(&other, offer, attr))
+			return words[i].word;
+	}
+	return PVPERF_WORDS;
 }
 
 __u32 pvperf_policy_features(const struct pvperf_policy *policy,

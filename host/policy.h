@@ -121,12 +121,23 @@ struct pvperf_offer {
  * @policy: the VM's
  * @offer: this host's
  * @attr: was decoded
- * @why: the word that refuses the event; PVPERF_WORDS: no word would allow it
  *
  * Return: 0 or -KVM_E*.
  */
 int pvperf_policy_check(const struct pvperf_policy *policy, const struct pvperf_offer *offer,
-			const struct guest_perf_attr *attr, enum pvperf_word *why);
+			const struct guest_perf_attr *attr);
+
+/**
+ * pvperf_policy_why() - which word refuses an event?
+ * @policy: the VM's
+ * @offer: this host's
+ * @attr: was refused
+ *
+ * Return: the word that alone could allow the event; PVPERF_WORDS: none could.
+ */
+enum pvperf_word pvperf_policy_why(const struct pvperf_policy *policy,
+				   const struct pvperf_offer *offer,
+				   const struct guest_perf_attr *attr);
 
 /**
  * pvperf_policy_min_period() - the shortest sampling period

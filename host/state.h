@@ -88,7 +88,7 @@ struct pvperf_vm {
 	u32 version;			/* of the rules, at the first call */
 	u32 reason;			/* KVM_PERF_REASON_*, for the page when the VM is ended */
 	struct pvperf_stats stats;
-	struct pvperf_refusal refusals[PVPERF_WORDS];
+	struct pvperf_refusal *refusals;	/* by word; NULL: none yet */
 	atomic64_t open_at;		/* pace.c: when the next OPEN may be */
 	struct delayed_work work;	/* does what others want of the VM; holds a reference */
 	unsigned long todo;		/* bits of enum pvperf_vm_task, for .work */

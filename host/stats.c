@@ -98,12 +98,11 @@ static void policy_show(struct seq_file *m, const struct pvperf_vm *vm)
 /* What the guest could have with another value of the word. */
 static void refusals_show(struct seq_file *m, const struct pvperf_vm *vm)
 {
-	const struct pvperf_refusal *refusal;
+	const struct pvperf_refusal *refusal = READ_ONCE(vm->refusals);
 	s64 times;
 	int i;
 
-	for (i = 0; i < PVPERF_WORDS; i++) {
-		refusal = &vm->refusals[i];
+	for (i = 0; refusal && i < PVPERF_WORDS; i++, refusal++) {
 		times = atomic64_read(&refusal->times);
 		if (times)
 			seq_printf(m, "  refused word=%s times=%lld type=%s config=0x%llx\n",

@@ -66,6 +66,7 @@ static void vm_free(struct pvperf_vm *vm)
 	xa_destroy(&vm->vcpus);
 	xa_destroy(&vm->ids);
 	put_pid(vm->process);
+	kfree(vm->refusals);
 	kfree(vm);
 }
 
@@ -143,23 +144,27 @@ static int vm_judge(struct pvperf_vm *vm)
 	return err;
 }
 
-struct pvperf_vm *pvperf_vm_get(struct kvm *kvm)
+/* Two vCPUs may make the VM's first call at a time. */
+static noinline struct pvperf_vm *vm_make(struct kvm *kvm)
 {
-	struct pvperf_vm *vm, *fresh;
+	struct pvperf_vm *vm = NULL, *fresh = vm_alloc(kvm);
 
-	rcu_read_lock();
-	vm = pvperf_vm_find(kvm);
-	rcu_read_unlock();
-	if (likely(vm))
-		return vm;	/* cannot be destroyed while a vCPU runs */
-
-	/* Two vCPUs may make the VM's first call at a time. */
-	fresh = vm_alloc(kvm);
 	while (!vm && fresh && !vm_judge(fresh) && !fatal_signal_pending(current))
 		vm = vm_add(kvm, fresh);
 	if (fresh && vm != fresh)
 		vm_free(fresh);
 	return vm;
+}
+
+struct pvperf_vm *pvperf_vm_get(struct kvm *kvm)
+{
+	struct pvperf_vm *vm;
+
+	rcu_read_lock();
+	vm = pvperf_vm_find(kvm);
+	rcu_read_unlock();
+	/* It cannot be destroyed while a vCPU runs. */
+	return likely(vm) ? vm : vm_make(kvm);
 }
 
 /*

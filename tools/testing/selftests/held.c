@@ -9,10 +9,14 @@
 #include "admin.h"
 #include "late.h"
 #include "tiny_test.h"
+#include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/perf_event.h>
+#include <sched.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
@@ -255,6 +259,112 @@ TEST(stopped)
 {
 	EXPECT_TRUE(taken_while_stopped(false));
 	EXPECT_TRUE(taken_while_stopped(true));
+}
+
+/* ------------------------------------------------- hardly any time for a VMM */
+
+#define SLOW	"/sys/fs/cgroup/pvperf_slow"
+
+static bool text_put(const char *path, const char *text)
+{
+	int fd = open(path, O_WRONLY | O_CLOEXEC);
+	bool fine = fd >= 0 && write(fd, text, strlen(text)) == (ssize_t)strlen(text);
+
+	close(fd);
+	return fine;
+}
+
+/* Opens and closes events without end: nearly always its vCPU's lock is taken. */
+static void calls_for_ever(void)
+{
+	struct tiny_vm vm;
+
+	if (tiny_vm_create(&vm, 1))
+		exit(1);
+	for (;;) {
+		open_event(&vm.vcpu[0], 0, 0);
+		id_call(&vm.vcpu[0], KVM_PERF_OP_CLOSE, 0);
+	}
+}
+
+/* A thousandth of a CPU. */
+static bool slowed_by_bandwidth(pid_t pid)
+{
+	char text[32];
+
+	snprintf(text, sizeof(text), "%d", pid);
+	text_put("/sys/fs/cgroup/cgroup.subtree_control", "+cpu");
+	mkdir(SLOW, 0755);
+	return text_put(SLOW "/cpu.max", "1000 1000000") && text_put(SLOW "/cgroup.procs", text);
+}
+
+static bool slowed_as_idle(pid_t pid)
+{
+	const struct sched_param param = { };
+	struct dirent *entry;
+	char path[64];
+	bool fine = true;
+	DIR *tasks;
+
+	snprintf(path, sizeof(path), "/proc/%d/task", pid);
+	tasks = opendir(path);
+	while (tasks && (entry = readdir(tasks)))
+		if (*entry->d_name != '.')
+			fine &= !sched_setscheduler(atoi(entry->d_name), SCHED_IDLE, &param);
+	if (tasks)
+		closedir(tasks);
+	return tasks && fine;
+}
+
+FIXTURE(slow) {
+};
+
+FIXTURE_VARIANT(slow) {
+	bool (*slow)(pid_t pid);
+};
+
+FIXTURE_VARIANT_ADD(slow, bandwidth) { .slow = slowed_by_bandwidth };
+FIXTURE_VARIANT_ADD(slow, idle_class) { .slow = slowed_as_idle };
+
+FIXTURE_SETUP(slow)
+{
+}
+
+FIXTURE_TEARDOWN(slow)
+{
+}
+
+/* The slow VMM's lock keeps the admin for a bounded time only. */
+TEST_F_TIMEOUT(slow, taken, 4 * BOUND)
+{
+	pid_t pid = fork(), hog;
+	struct runner admin;
+
+	if (!pid)
+		calls_for_ever();
+	usleep(500000);
+	hog = fork();
+	if (!hog)
+		for (;;)
+			;
+	EXPECT_TRUE(variant->slow(pid));
+	runner_start(&admin, admin_shows_vms, NULL);
+	EXPECT_TRUE(runner_ends(&admin, SOON));
+	pthread_join(admin.thread, NULL);
+	runner_start(&admin, admin_writes_rules, "access=unavailable\n");
+	EXPECT_TRUE(runner_ends(&admin, BOUND));
+	pthread_join(admin.thread, NULL);
+	EXPECT_TRUE(!admin.result || admin.result == -EBUSY);
+	runner_start(&admin, admin_writes, "access=unavailable");
+	EXPECT_TRUE(runner_ends(&admin, BOUND));
+	kill(hog, SIGKILL);
+	kill(pid, SIGKILL);
+	waitpid(hog, NULL, 0);
+	waitpid(pid, NULL, 0);
+	pthread_join(admin.thread, NULL);
+	EXPECT_EQ(0, tiny_param_write("access", "local"));
+	EXPECT_EQ(0, tiny_rules_write("\n"));
+	rmdir(SLOW);
 }
 
 TEST_HARNESS_MAIN

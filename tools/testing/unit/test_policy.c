@@ -35,7 +35,8 @@ static int check(const struct side *side, uint32_t type, uint64_t config, uint64
 		.type = type, .config = config, .sample_period = period,
 	};
 
-	return pvperf_policy_check(&side->policy, &side->offer, &attr, &why);
+	why = pvperf_policy_why(&side->policy, &side->offer, &attr);
+	return pvperf_policy_check(&side->policy, &side->offer, &attr);
 }
 
 static uint32_t features(const struct side *side)
@@ -159,6 +160,7 @@ static void test_raw(void)
 	    "raw: forbidden, and not announced");
 	tap(features(&local) & KVM_PERF_FEATURE_RAW,
 	    "raw: allowed, and announced");
+	check(&side, PERF_TYPE_RAW, 0, 0);
 	tap(why == PVPERF_WORDS, "raw: no word would allow what the CPU forbids");
 }
 

@@ -25,13 +25,12 @@ static int passes(enum pvperf_raw_maker maker, uint64_t config)
 		[PVPERF_WORD_ACCESS] = PVPERF_ACCESS_LOCAL, [PVPERF_WORD_RAW] = true,
 	} };
 	const struct pvperf_offer offer = { .hardware = true, .raw_mask = masks[maker] };
-	enum pvperf_word why;
 	struct guest_perf_attr attr = {
 		.type = PERF_TYPE_RAW,
 		.config = pvperf_raw_config(maker, config),
 	};
 
-	return !pvperf_policy_check(&policy, &offer, &attr, &why);
+	return !pvperf_policy_check(&policy, &offer, &attr);
 }
 
 static void is(enum pvperf_raw_maker maker, uint64_t config, uint64_t want,

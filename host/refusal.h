@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef _PVPERF_HOST_REFUSAL_H
+#define _PVPERF_HOST_REFUSAL_H
+
+/* For the admin: what the words of a VM's policy refuse. Knows neither KVM nor perf. */
+
+#include "policy.h"
+
+struct pvperf_vm;
+
+/**
+ * pvperf_refusal_note() - a word has refused something, or lets the VM wait; may sleep
+ * @vm: the VM
+ * @word: the word
+ * @attr: the event, or NULL
+ */
+void pvperf_refusal_note(struct pvperf_vm *vm, enum pvperf_word word,
+			 const struct guest_perf_attr *attr);
+
+/**
+ * pvperf_refusal_wait() - let the VM wait, killable; in a vCPU's thread
+ * @vm: the VM
+ * @word: why
+ * @wait: how long, in ns
+ */
+void pvperf_refusal_wait(struct pvperf_vm *vm, enum pvperf_word word, u64 wait);
+
+#endif /* _PVPERF_HOST_REFUSAL_H */
