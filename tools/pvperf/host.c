@@ -4,6 +4,7 @@
  */
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include "cpuid.h"
 #include "finding.h"
@@ -11,6 +12,7 @@
 #include "module.h"
 #include "pmu.h"
 #include "root.h"
+#include "rules.h"
 
 #define N(array)	((int)(sizeof(array) / sizeof(*(array))))
 
@@ -219,6 +221,25 @@ static void host_conflict(const struct side *side, struct finding *f)
 		finding_ok(f, "no live patch and no other module diverts the functions");
 }
 
+/* Its rules may still give some VMs nothing. */
+static void host_rules(struct finding *f, const char *access)
+{
+	FILE *rules = root_open(RULES_DEVICE);
+	char *line = NULL;
+	size_t size = 0;
+	int n = 0;
+
+	while (rules && getline(&line, &size, rules) > 0)
+		n += *line != '#';
+	free(line);
+	if (rules)
+		fclose(rules);
+	if (n)
+		finding_ok(f, "access=%s, and %d rules; pvperf policy shows which VM may have what", access, n);
+	else
+		finding_ok(f, "access=%s", access);
+}
+
 static void host_access(const struct side *side, struct finding *f)
 {
 	char value[32];
@@ -234,7 +255,7 @@ static void host_access(const struct side *side, struct finding *f)
 		finding_run(f, "; set it in /etc/modprobe.d, too",
 			    "echo local > /sys/module/%s/parameters/access", side->module);
 	} else {
-		finding_ok(f, "access=%s", value);
+		host_rules(f, value);
 	}
 }
 

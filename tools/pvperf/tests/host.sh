@@ -106,6 +106,9 @@ look host-module-not-built machine_host \
 	module problem 1 'dkms install pvperf-host/0.1 -k 6.12.1-amd64'
 look host-module-not-installed machine_host 'unload pvperf_host' \
 	module problem 1 "-> in pvperf's source: make install-modules"
+look host-access-rules machine_host \
+	'mkdir -p dev; printf "%s\n" raw=no access=unavailable "# default: raw=yes" > dev/pvperf_policy' \
+	access ok 0 'access=local, and 2 rules; pvperf policy shows'
 look host-access-unavailable machine_host \
 	'put sys/module/pvperf_host/parameters/access unavailable' \
 	access problem 1 'echo local > /sys/module/pvperf_host/parameters/access'

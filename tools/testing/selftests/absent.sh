@@ -21,7 +21,7 @@ rmmod pvperf_host
 
 # A name is that of the file which the process runs, unless the process has changed it.
 insmod "$module"
-echo 'comm=abi_abs* access=unavailable' > /dev/pvperf_policy
+sh -c "echo 'comm=abi_abs* access=unavailable' > /dev/pvperf_policy"
 tap $? "write a rule"
 program "a rule denies the process" ./abi_absent
 cp abi_absent /tmp/other
