@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # Tests of pvperf policy, set and refused, with the device's text in a file.
 
+whole=$(realpath "$program")
 standard='access=local priority=flexible raw=yes host_events=yes max_events=64'
 
 machine_rules() {
@@ -24,7 +25,7 @@ ruled() {
 	mkdir "$work/m"
 	(cd "$work/m" && machine_host && machine_vms && machine_rules &&
 		cp dev/pvperf_policy before && eval "$change") || why="the test is broken; "
-	out=$(cd "$work/m/etc" && PVPERF_ROOT=$work/m "$program" "$@" 2>&1)
+	out=$(cd "$work/m/etc" && PVPERF_ROOT=$work/m "$whole" "$@" 2>&1)
 	got=$?
 	[ "$got" = "$status" ] || why+="status $got, not $status; "
 	[[ $(tr -s ' ' <<< "$out") == *"$words"* ]] || why+="no words '$words'; "
