@@ -189,6 +189,21 @@ int pvperf_rules_judge(struct pid *process, const char *comm, struct pvperf_verd
 
 /* -------------------------------------------------------------------- text */
 
+/* Of a process, not of one of its threads. */
+static struct pid *process_get(u32 number)
+{
+	struct pid *pid = find_get_pid(number);
+	bool there;
+
+	rcu_read_lock();
+	there = pid && pid_task(pid, PIDTYPE_TGID);
+	rcu_read_unlock();
+	if (there)
+		return pid;
+	put_pid(pid);
+	return NULL;
+}
+
 static struct rules *rules_alloc(u32 n)
 {
 	struct rules *rules = n > RULES_MAX ? ERR_PTR(-ENOSPC) :
@@ -217,7 +232,7 @@ static int rules_add(struct rules *rules, const char *line, u32 nr, struct pid *
 	got = pvperf_rule_parse(&entry->rule, entry->line, why);
 	if (got > 0 && entry->rule.match[PVPERF_MATCH_PID]) {
 		pvperf_word_number(entry->rule.match[PVPERF_MATCH_PID], &number);
-		entry->pid = pid ? get_pid(pid) : find_get_pid(number);
+		entry->pid = pid ? get_pid(pid) : process_get(number);
 		if (!entry->pid) {
 			snprintf(why, sizeof(why), "there is no process %u", number);
 			got = -1;

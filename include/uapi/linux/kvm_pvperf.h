@@ -311,6 +311,7 @@
 #define KVM_PERF_TYPE_SOFTWARE		1	/* of the host, about the vCPU */
 #define KVM_PERF_TYPE_HW_CACHE		3
 #define KVM_PERF_TYPE_RAW		4
+#define KVM_PERF_TYPE_BREAKPOINT	5	/* refused: a guest has debug registers itself */
 
 /* Bits of guest_perf_attr.flags, the same as in perf_event_attr. */
 #define KVM_PERF_FLAG_DISABLED		(1 << 0)	/* without effect */

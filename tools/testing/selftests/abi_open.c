@@ -95,7 +95,7 @@ BAD_POKE(attr_size_73, ATTR(size, KVM_PERF_ATTR_SIZE_VER0 + 1), -KVM_E2BIG);
 BAD_POKE(attr_size_80, ATTR(size, 80), -KVM_E2BIG);
 BAD_POKE(attr_size_huge, ATTR(size, ~0u), -KVM_E2BIG);
 BAD_POKE(type_tracepoint, ATTR(type, 2), -KVM_EPERM);
-BAD_POKE(type_breakpoint, ATTR(type, 5), -KVM_EPERM);
+BAD_POKE(type_breakpoint, ATTR(type, KVM_PERF_TYPE_BREAKPOINT), -KVM_EPERM);
 BAD_POKE(type_of_a_host_pmu, ATTR(type, 6), -KVM_EPERM);
 BAD_POKE(type_huge, ATTR(type, ~0u), -KVM_EPERM);
 BAD_POKE(config_no_such, ATTR(config, 10), -KVM_ENOENT);

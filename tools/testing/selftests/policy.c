@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <signal.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -396,6 +397,45 @@ TEST_F(policy, whom)
 	EXPECT_FALSE(denied("cgroup=/pvperf_test uid=1234 comm=pvperf_in access=unavailable\n",
 			    GROUP, 1234));
 	rmdir(GROUP);
+}
+
+static void *tells_tid(void *arg)
+{
+	*(volatile pid_t *)arg = gettid();
+	pause();
+	return NULL;
+}
+
+/* A number is a process's, and the rule goes with the process. */
+TEST_F(policy, number)
+{
+	struct tiny_vm *vm = &self->in;
+	pthread_t thread;
+	char rule[64], was[4096];
+	volatile pid_t tid = 0;
+	int status;
+	pid_t pid;
+
+	ASSERT_EQ(0, pthread_create(&thread, NULL, tells_tid, (void *)&tid));
+	while (!tid)
+		usleep(1000);
+	snprintf(rule, sizeof(rule), "pid=%d raw=no\n", tid);
+	EXPECT_EQ(-EINVAL, tiny_rules_write(rule));
+	pthread_cancel(thread);
+	pthread_join(thread, NULL);
+	pid = fork();
+	if (!pid) {
+		pause();
+		_exit(0);
+	}
+	snprintf(rule, sizeof(rule), "pid=%d access=unavailable\n", pid);
+	EXPECT_EQ(0, tiny_rules_write(rule));
+	EXPECT_TRUE(offered(&vm->vcpu[0]));
+	kill(pid, SIGKILL);
+	EXPECT_EQ(pid, waitpid(pid, &status, 0));
+	EXPECT_EQ(0, tiny_rules_append("comm=nobody raw=no\n"));
+	EXPECT_EQ(0, tiny_rules_read(was, sizeof(was)));
+	EXPECT_EQ(0, strncmp(was, "comm=nobody raw=no\n#", 20));
 }
 
 /* A VM whose process has moved follows when the rules are written. */
