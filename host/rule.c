@@ -3,11 +3,15 @@
  * A rule of who may count what, as a line of text.
  */
 #ifdef __KERNEL__
+#include <linux/glob.h>
 #include <linux/kernel.h>
 #include <linux/string.h>
 #else
+#include <fnmatch.h>
 #include <stdio.h>
 #include <string.h>
+
+#define glob_match(pattern, text)	(!fnmatch(pattern, text, 0))
 #endif
 #include "rule.h"
 
@@ -100,15 +104,14 @@ int pvperf_rule_parse(struct pvperf_rule *rule, char *line, char *why)
 	return -1;
 }
 
-bool pvperf_rule_matches(const struct pvperf_rule *rule, const char *const who[PVPERF_MATCHES],
-			 bool (*glob)(const char *pattern, const char *text))
+bool pvperf_rule_matches(const struct pvperf_rule *rule, const char *const who[PVPERF_MATCHES])
 {
 	int i;
 
 	for (i = 0; i < PVPERF_MATCHES; i++) {
 		if (i == PVPERF_MATCH_PID || !rule->match[i])
 			continue;
-		if (!who[i] || !glob(rule->match[i], who[i]))
+		if (!who[i] || !glob_match(rule->match[i], who[i]))
 			return false;
 	}
 	return true;

@@ -51,12 +51,10 @@ int pvperf_rule_parse(struct pvperf_rule *rule, char *line, char *why);
  * pvperf_rule_matches() - is a VM one that a rule is about?
  * @rule: the rule; .._PID is not looked at
  * @who: what the VM's process is; NULL: not known, and nothing matches it
- * @glob: matches a pattern, as the kernel's glob_match()
  *
  * Return: true if all patterns match.
  */
-bool pvperf_rule_matches(const struct pvperf_rule *rule, const char *const who[PVPERF_MATCHES],
-			 bool (*glob)(const char *pattern, const char *text));
+bool pvperf_rule_matches(const struct pvperf_rule *rule, const char *const who[PVPERF_MATCHES]);
 
 /**
  * pvperf_rule_apply() - the policy of a VM that a rule is about

@@ -9,7 +9,6 @@
 #include <linux/cgroup.h>
 #include <linux/cred.h>
 #include <linux/err.h>
-#include <linux/glob.h>
 #include <linux/limits.h>
 #include <linux/mm.h>
 #include <linux/pid.h>
@@ -131,7 +130,7 @@ static const struct rules_entry *rules_find(const struct rules *rules, struct pi
 		const struct rules_entry *entry = &rules->entry[i];
 
 		if ((!entry->pid || entry->pid == process) &&
-		    pvperf_rule_matches(&entry->rule, who, glob_match))
+		    pvperf_rule_matches(&entry->rule, who))
 			return entry;
 		cond_resched();
 	}
