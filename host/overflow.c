@@ -8,10 +8,6 @@
  * and the guest would not see that nothing is counted meanwhile. So we double the
  * period beyond that limit and one of our own, for as long as it takes, and perf never
  * has a reason. The count stays right, and says how far apart the overflows were.
- *
- * A software event also overflows while the VMM's own code runs in the vCPU's thread. There a
- * VMM resets the VM and loads its memory anew before any hook can see that, so such an
- * overflow is told with the next one in KVM_RUN, or in the vCPU's next call.
  */
 #include <linux/jiffies.h>
 #include <linux/perf_event.h>
@@ -121,10 +117,12 @@ void pvperf_overflow_arm(struct pvperf_host_event *event, u64 left)
 	pvperf_core_arm(event->perf, period, left);
 }
 
-/* These three: interrupts off, as a timer's overflow may interrupt another one. */
-
-static void overflow_count(struct pvperf_host_event *event, u64 count)
+/* Interrupts off: a timer's overflow may interrupt another overflow. The memory is sound. */
+static void overflow_tell(struct pvperf_host_event *event, u64 count)
 {
+	struct pvperf_vcpu *vcpu = event->vcpu;
+	struct guest_perf_page *head = READ_ONCE(vcpu->head);
+
 	event->sync.count = event->base.count + count;
 	event->sync.state = KVM_PERF_STATE_COUNTING;
 	event->sync.flags = event->stretch || event->raised ?
@@ -132,35 +130,20 @@ static void overflow_count(struct pvperf_host_event *event, u64 count)
 	pvperf_sync_store(event);
 	if (event->full)
 		WRITE_ONCE(event->shared->count_at_overflow, event->sync.count);
-}
-
-/* The memory is sound, and has the count. */
-static void overflow_tell(struct pvperf_host_event *event, u32 n, u64 period)
-{
-	struct pvperf_vcpu *vcpu = event->vcpu;
-	struct guest_perf_page *head = READ_ONCE(vcpu->head);
-	struct pvperf_vm *vm = vcpu->vm;
-
-	pvperf_page_overflows_add(event->shared, n);
+	pvperf_page_overflows_inc(event->shared);
 	vcpu->nmis++;
 	if (head && !pvperf_pin_poisoned(head)) {
 		pvperf_page_pending_set(head, event->id);
 		pvperf_page_nmis_set(head, vcpu->nmis);
 	}
-	atomic64_add(n, &vm->stats.overflows);
-	trace_pvperf_overflow(vm->pid, vcpu->index, event->id, event->sync.count,
-			      period);
-	atomic64_inc(&vm->stats.nmis);
-	trace_pvperf_inject(vm->pid, vcpu->index, vcpu->nmis);
-	pvperf_inject_nmi(vcpu, event->pin);
 }
 
-/* @event is on, so its release waits for us. */
+/* Interrupts off; @event is on, so its release waits for us. */
 static void overflow_do_nmi(struct pvperf_host_event *event, struct perf_event *perf)
 {
 	struct pvperf_vcpu *vcpu = event->vcpu;
+	struct pvperf_vm *vm = vcpu->vm;
 	u64 period;
-	u32 n = 1;
 
 	if (!pvperf_reset_alive_nmi(vcpu) || pvperf_pin_poisoned(event->shared))
 		return;
@@ -168,37 +151,14 @@ static void overflow_do_nmi(struct pvperf_host_event *event, struct perf_event *
 	period = overflow_period(event, true);
 	pvperf_core_next_period_nmi(perf, period);
 	pvperf_core_no_throttle_nmi(perf);
-	if (event->attr.type == PERF_TYPE_SOFTWARE) {
-		n += event->late;
-		event->late = pvperf_inject_is_running() ? 0 : n;
-		if (event->late) {
-			event->late_at = event->base.count + pvperf_core_count_nmi(perf);
-			WRITE_ONCE(vcpu->late, true);
-			return;
-		}
-	}
-	overflow_count(event, pvperf_core_count_nmi(perf));
-	overflow_tell(event, n, period);
-}
+	overflow_tell(event, pvperf_core_count_nmi(perf));
 
-void pvperf_overflow_late(struct pvperf_vcpu *vcpu)
-{
-	struct pvperf_host_event *event;
-	unsigned long flags;
-
-	WRITE_ONCE(vcpu->late, false);
-	list_for_each_entry(event, &vcpu->events, node) {
-		if (!READ_ONCE(event->late) || pvperf_pin_poisoned(event->shared))
-			continue;
-		pvperf_sync_event(event);
-		local_irq_save(flags);
-		if (event->full)
-			WRITE_ONCE(event->shared->count_at_overflow, event->late_at);
-		if (event->late)
-			overflow_tell(event, event->late, overflow_period(event, true));
-		event->late = 0;
-		local_irq_restore(flags);
-	}
+	atomic64_inc(&vm->stats.overflows);
+	trace_pvperf_overflow(vm->pid, vcpu->index, event->id, event->sync.count,
+			      period);
+	atomic64_inc(&vm->stats.nmis);
+	trace_pvperf_inject(vm->pid, vcpu->index, vcpu->nmis);
+	pvperf_inject_nmi(vcpu, event->pin);
 }
 
 void pvperf_overflow_nmi(struct perf_event *perf, struct perf_sample_data *data,

@@ -10,7 +10,6 @@ struct perf_event;
 struct perf_sample_data;
 struct pt_regs;
 struct pvperf_host_event;
-struct pvperf_vcpu;
 
 /**
  * pvperf_overflow_init() - find perf's own limit; when the module is loaded
@@ -23,12 +22,6 @@ void pvperf_overflow_init(void);
  * @left: how much is left of the first period; 0: all of it
  */
 void pvperf_overflow_arm(struct pvperf_host_event *event, u64 left);
-
-/**
- * pvperf_overflow_late() - tell of overflows that could not be told when they happened
- * @vcpu: the vCPU whose thread this is, in a call, locked
- */
-void pvperf_overflow_late(struct pvperf_vcpu *vcpu);
 
 /**
  * pvperf_overflow_nmi() - perf's overflow handler

@@ -133,10 +133,8 @@ struct pvperf_vcpu {
 		struct {
 			bool dead;	/* the vCPU was reset: write nothing any more */
 			bool gone;	/* the admin wants it cleared: no more overflows */
-			bool late;	/* an event has .late overflows */
 		};
-		u16 mute;		/* the first two */
-		u32 news;		/* all; the next call looks at it */
+		u16 mute;		/* both */
 	};
 	struct irq_work wake;
 	struct guest_perf_op batch[KVM_PERF_BATCH_MAX];
@@ -165,8 +163,6 @@ struct pvperf_host_event {
 	unsigned long tick;
 	u32 in_tick;
 	u32 stretch;			/* how often .period is doubled */
-	u32 late;			/* overflows that the guest was not told yet ... */
-	u64 late_at;			/* ... and the count at the last of these */
 	struct rcu_head rcu;
 };
 

@@ -98,19 +98,18 @@ static inline void pvperf_page_event_write(struct guest_perf_event *ev,
 }
 
 /**
- * pvperf_page_overflows_add() - host: count overflows
+ * pvperf_page_overflows_inc() - host: count an overflow
  * @ev: the event's memory; the guest may have written anything to it
- * @n: how many
  */
-static inline void pvperf_page_overflows_add(struct guest_perf_event *ev, __u32 n)
+static inline void pvperf_page_overflows_inc(struct guest_perf_event *ev)
 {
-	atomic_add(n, (atomic_t *)&ev->overflows);
+	atomic_inc((atomic_t *)&ev->overflows);
 }
 
 /**
  * pvperf_page_pending_set() - host: set an event's bit
  * @page: the vCPU's page
- * @id: the event, after pvperf_page_overflows_add()
+ * @id: the event, after pvperf_page_overflows_inc()
  */
 static inline void pvperf_page_pending_set(struct guest_perf_page *page, __s32 id)
 {
