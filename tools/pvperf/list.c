@@ -6,13 +6,13 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <json-c/json.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 #include "command.h"
 #include "event.h"
+#include "failure.h"
 #include "list.h"
 #include "module.h"
 #include "process.h"
@@ -191,18 +191,7 @@ static bool json_add(const struct record *r, struct tree *t)
 
 /* ------------------------------------------------------------------- files */
 
-static char list_why[512];	/* the first error; list_json() has it in its object */
-
-static int list_failed(const char *format, ...)
-{
-	va_list args;
-
-	va_start(args, format);
-	vsnprintf(list_why, sizeof(list_why), format, args);
-	va_end(args);
-	fprintf(stderr, "pvperf: %s\n", list_why);
-	return EXIT_PROBLEM;
-}
+#define list_failed(...)	(failure(__VA_ARGS__), EXIT_PROBLEM)
 
 const char *list_unread_todo(int err)
 {
@@ -305,7 +294,7 @@ static int list_json(void)
 	if (status != EXIT_FITS) {
 		json_object_put(all);
 		all = json_object_new_object();
-		json_object_object_add(all, "error", json_object_new_string(list_why));
+		json_object_object_add(all, "error", json_object_new_string(failure_why));
 	}
 	puts(json_object_to_json_string_ext(all, JSON_C_TO_STRING_PRETTY |
 					    JSON_C_TO_STRING_NOSLASHESCAPE));

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "command.h"
+#include "failure.h"
 #include "rule.h"
 #include "rules.h"
 #include "vms.h"
@@ -139,22 +140,19 @@ static int show(bool as_json)
 	struct rules rules = { 0 };
 	char standard[1024];
 	struct vm *vms = NULL;
-	const char *why = NULL;
-	int n = 0;
+	int n = -1;
 
-	if (!rules_read(&rules, standard, sizeof(standard)))
-		why = rules_why;
-	else if ((n = vms_read(&vms)) < 0)
-		why = vms_why;
-	else if (as_json)
+	if (rules_read(&rules, standard, sizeof(standard)))
+		n = vms_read(&vms);
+	if (n >= 0 && as_json)
 		json(&rules, standard, vms, n);
-	else
+	else if (n >= 0)
 		table(&rules, standard, vms, n);
 	free(vms);
 	rules_free(&rules);
-	if (!why)
+	if (n >= 0)
 		return EXIT_FITS;
-	return as_json ? json_error(why) : EXIT_PROBLEM;
+	return as_json ? json_error(failure_why) : EXIT_PROBLEM;
 }
 
 /* ---------------------------------------------------------- check and apply */

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "command.h"
+#include "failure.h"
 #include "vms.h"
 #include "word.h"
 
@@ -73,7 +74,7 @@ static int json(const struct vm *vms, int n)
 		for (j = 0; j < vms[i].refusals; j++)
 			json_one(list, &vms[i], &vms[i].refused[j]);
 	if (n < 0)
-		json_object_object_add(all, "error", json_object_new_string(vms_why));
+		json_object_object_add(all, "error", json_object_new_string(failure_why));
 	json_object_object_add(all, "refused", list);
 	puts(json_object_to_json_string_ext(all, JSON_C_TO_STRING_PRETTY |
 					    JSON_C_TO_STRING_NOSLASHESCAPE));

@@ -2,12 +2,12 @@
 #include <dirent.h>
 #include <errno.h>
 #include <limits.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "failure.h"
 #include "module.h"
 #include "root.h"
 #include "rule.h"
@@ -15,18 +15,7 @@
 
 #define STANDARD	"# default: "
 
-char rules_why[512];
-
-static bool failed(const char *format, ...)
-{
-	va_list args;
-
-	va_start(args, format);
-	vsnprintf(rules_why, sizeof(rules_why), format, args);
-	va_end(args);
-	fprintf(stderr, "pvperf: %s\n", rules_why);
-	return false;
-}
+#define failed(...)	(failure(__VA_ARGS__), false)
 
 void rules_free(struct rules *rules)
 {

@@ -23,13 +23,12 @@ void rules_free(struct rules *rules);
 bool rules_add(struct rules *rules, const char *path);
 
 /*
- * What the module has: its rules, and the default's words as a line. Returns false after a
- * message, which rules_why has, too.
+ * What the module has: its rules, and the default's words as a line. Returns false after
+ * failure().
  */
 bool rules_read(struct rules *rules, char *standard, size_t size);
-extern char rules_why[512];
 
-/* Gives the module these rules. Returns false after a message. */
+/* Gives the module these rules. Returns false after failure(). */
 bool rules_write(const struct rules *rules);
 
 /* Puts a line before all others. */

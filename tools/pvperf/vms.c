@@ -4,13 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include "event.h"
+#include "failure.h"
 #include "list.h"
 #include "record.h"
 #include "root.h"
 #include "vms.h"
 #include "word.h"
-
-char vms_why[512];
 
 static bool take_vm(struct vm **vms, int n, const struct record *r)
 {
@@ -81,9 +80,8 @@ int vms_read(struct vm **vms)
 
 	*vms = NULL;
 	if (!f) {
-		snprintf(vms_why, sizeof(vms_why), "can't read %s: %s; %s", LIST_VMS,
-			 strerror(errno), list_unread_todo(errno));
-		fprintf(stderr, "pvperf: %s\n", vms_why);
+		failure("can't read %s: %s; %s", LIST_VMS, strerror(errno),
+			list_unread_todo(errno));
 		return -1;
 	}
 	while (n >= 0 && (got = record_read(f, &r))) {
@@ -92,6 +90,8 @@ int vms_read(struct vm **vms)
 		record_free(&r);
 	}
 	fclose(f);
+	if (n < 0)
+		failure("no memory");
 	return n;
 }
 

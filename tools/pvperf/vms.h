@@ -25,12 +25,8 @@ struct vm {
 	int refusals;
 };
 
-/*
- * Reads all VMs; *vms is to be freed. Returns how many, or -1 after a message on stderr, which
- * vms_why has, too.
- */
+/* Reads all VMs; *vms is to be freed. Returns how many, or -1 after failure(). */
 int vms_read(struct vm **vms);
-extern char vms_why[512];
 
 /* Is it the VM that an operator calls @name: its pid, name, uuid or cgroup (or the last part)? */
 bool vm_is(const struct vm *vm, const char *name);
