@@ -118,6 +118,20 @@ static inline bool pvperf_kvm_has_left(const struct kvm_vcpu *kvcpu)
 }
 
 /**
+ * pvperf_kvm_is_running() - Does the current thread run a vCPU?
+ *
+ * vcpu_load() registers the vCPU's preempt notifier with the thread, vcpu_put() takes it away.
+ * KVM_RUN is between them, and so are other ioctls, for a moment. Nobody else has notifiers.
+ *
+ * Context: any, NMI included.
+ * Return: true if so; false in the VMM's own code.
+ */
+static inline bool pvperf_kvm_is_running(void)
+{
+	return !hlist_empty(&current->preempt_notifiers);
+}
+
+/**
  * pvperf_kvm_index() - The number of a vCPU in its VM
  * @kvcpu: the vCPU
  *

@@ -27,6 +27,11 @@ void pvperf_inject_nmi(struct pvperf_vcpu *vcpu, const struct pvperf_pin *writte
 		irq_work_queue(&vcpu->wake);
 }
 
+bool pvperf_inject_is_running(void)
+{
+	return pvperf_kvm_is_running();
+}
+
 void pvperf_inject_wake(struct irq_work *work)
 {
 	struct pvperf_vcpu *vcpu = container_of(work, struct pvperf_vcpu, wake);

@@ -18,6 +18,13 @@ struct pvperf_vcpu;
 void pvperf_inject_nmi(struct pvperf_vcpu *vcpu, const struct pvperf_pin *written);
 
 /**
+ * pvperf_inject_is_running() - is the current thread in KVM_RUN? Any context
+ *
+ * Return: false in the VMM's own code.
+ */
+bool pvperf_inject_is_running(void);
+
+/**
  * pvperf_inject_wake() - the function of pvperf_vcpu.wake
  * @work: in a struct pvperf_vcpu
  */

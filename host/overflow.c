@@ -8,6 +8,10 @@
  * and the guest would not see that nothing is counted meanwhile. So we double the
  * period beyond that limit and one of our own, for as long as it takes, and perf never
  * has a reason. The count stays right, and says how far apart the overflows were.
+ *
+ * A software event also overflows while the VMM's own code runs in the vCPU's thread. There a
+ * VMM resets the VM and loads its memory anew before any hook can see that, so such an
+ * overflow is told with the next one in KVM_RUN, or in the vCPU's next call.
  */
 #include <linux/jiffies.h>
 #include <linux/perf_event.h>
@@ -117,12 +121,11 @@ void pvperf_overflow_arm(struct pvperf_host_event *event, u64 left)
 	pvperf_core_arm(event->perf, period, left);
 }
 
-/* Interrupts off: a timer's overflow may interrupt another overflow. The memory is sound. */
-static void overflow_tell(struct pvperf_host_event *event, u64 count)
-{
-	struct pvperf_vcpu *vcpu = event->vcpu;
-	struct guest_perf_page *head = READ_ONCE(vcpu->head);
+/* From here on: interrupts off, as a timer's overflow may interrupt another one. */
 
+/* The memory is sound. */
+static __always_inline void overflow_count(struct pvperf_host_event *event, u64 count)
+{
 	event->sync.count = event->base.count + count;
 	event->sync.state = KVM_PERF_STATE_COUNTING;
 	event->sync.flags = event->stretch || event->raised ?
@@ -130,30 +133,22 @@ static void overflow_tell(struct pvperf_host_event *event, u64 count)
 	pvperf_sync_store(event);
 	if (event->full)
 		WRITE_ONCE(event->shared->count_at_overflow, event->sync.count);
-	pvperf_page_overflows_inc(event->shared);
+}
+
+/* The memory has the count. */
+static __always_inline void overflow_tell(struct pvperf_host_event *event, u32 n, u64 period)
+{
+	struct pvperf_vcpu *vcpu = event->vcpu;
+	struct guest_perf_page *head = READ_ONCE(vcpu->head);
+	struct pvperf_vm *vm = vcpu->vm;
+
+	pvperf_page_overflows_add(event->shared, n);
 	vcpu->nmis++;
 	if (head && !pvperf_pin_poisoned(head)) {
 		pvperf_page_pending_set(head, event->id);
 		pvperf_page_nmis_set(head, vcpu->nmis);
 	}
-}
-
-/* Interrupts off; @event is on, so its release waits for us. */
-static void overflow_do_nmi(struct pvperf_host_event *event, struct perf_event *perf)
-{
-	struct pvperf_vcpu *vcpu = event->vcpu;
-	struct pvperf_vm *vm = vcpu->vm;
-	u64 period;
-
-	if (!pvperf_reset_alive_nmi(vcpu) || pvperf_pin_poisoned(event->shared))
-		return;
-	overflow_pace(event);
-	period = overflow_period(event, true);
-	pvperf_core_next_period_nmi(perf, period);
-	pvperf_core_no_throttle_nmi(perf);
-	overflow_tell(event, pvperf_core_count_nmi(perf));
-
-	atomic64_inc(&vm->stats.overflows);
+	atomic64_add(n, &vm->stats.overflows);
 	trace_pvperf_overflow(vm->pid, vcpu->index, event->id, event->sync.count,
 			      period);
 	atomic64_inc(&vm->stats.nmis);
@@ -161,13 +156,88 @@ static void overflow_do_nmi(struct pvperf_host_event *event, struct perf_event *
 	pvperf_inject_nmi(vcpu, event->pin);
 }
 
+/* @event is on, so its release waits for us. Returns false if nothing may be written. */
+static __always_inline bool overflow_begin(struct pvperf_host_event *event,
+					   struct perf_event *perf, u64 *period)
+{
+	if (!pvperf_core_is_on_nmi(perf) || !pvperf_reset_alive_nmi(event->vcpu) ||
+	    pvperf_pin_poisoned(event->shared))
+		return false;
+	overflow_pace(event);
+	*period = overflow_period(event, true);
+	pvperf_core_next_period_nmi(perf, *period);
+	pvperf_core_no_throttle_nmi(perf);
+	return true;
+}
+
 void pvperf_overflow_nmi(struct perf_event *perf, struct perf_sample_data *data,
 			 struct pt_regs *regs)
+{
+	struct pvperf_host_event *event = perf->overflow_handler_context;
+	unsigned long flags;
+	u64 period;
+
+	local_irq_save(flags);
+	if (overflow_begin(event, perf, &period)) {
+		overflow_count(event, pvperf_core_count_nmi(perf));
+		overflow_tell(event, 1, period);
+	}
+	local_irq_restore(flags);
+}
+
+static void overflow_do_soft(struct pvperf_host_event *event, struct perf_event *perf)
+{
+	u64 period;
+	u32 n;
+
+	if (!overflow_begin(event, perf, &period))
+		return;
+	n = event->late + 1;
+	if (pvperf_inject_is_running()) {
+		event->late = 0;
+		overflow_count(event, pvperf_core_count_nmi(perf));
+		overflow_tell(event, n, period);
+	} else {
+		event->late = n;
+		event->late_at = event->base.count + pvperf_core_count_nmi(perf);
+		WRITE_ONCE(event->vcpu->late, true);
+	}
+}
+
+void pvperf_overflow_soft(struct perf_event *perf, struct perf_sample_data *data,
+			  struct pt_regs *regs)
 {
 	unsigned long flags;
 
 	local_irq_save(flags);
-	if (pvperf_core_is_on_nmi(perf))
-		overflow_do_nmi(perf->overflow_handler_context, perf);
+	overflow_do_soft(perf->overflow_handler_context, perf);
 	local_irq_restore(flags);
+}
+
+static void overflow_tell_late(struct pvperf_host_event *event)
+{
+	u32 n = event->late;
+
+	if (!n || pvperf_pin_poisoned(event->shared))
+		return;
+	event->late = 0;
+	if (event->full)
+		WRITE_ONCE(event->shared->count_at_overflow, event->late_at);
+	overflow_tell(event, n, overflow_period(event, true));
+}
+
+void pvperf_overflow_late(struct pvperf_vcpu *vcpu)
+{
+	struct pvperf_host_event *event;
+	unsigned long flags;
+
+	WRITE_ONCE(vcpu->late, false);
+	list_for_each_entry(event, &vcpu->events, node) {
+		if (!READ_ONCE(event->late))
+			continue;
+		pvperf_sync_event(event);
+		local_irq_save(flags);
+		overflow_tell_late(event);
+		local_irq_restore(flags);
+	}
 }

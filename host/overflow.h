@@ -10,6 +10,7 @@ struct perf_event;
 struct perf_sample_data;
 struct pt_regs;
 struct pvperf_host_event;
+struct pvperf_vcpu;
 
 /**
  * pvperf_overflow_init() - find perf's own limit; when the module is loaded
@@ -24,15 +25,31 @@ void pvperf_overflow_init(void);
 void pvperf_overflow_arm(struct pvperf_host_event *event, u64 left);
 
 /**
- * pvperf_overflow_nmi() - perf's overflow handler
- * @perf: has overflowed, in its vCPU's thread
+ * pvperf_overflow_late() - tell of overflows that could not be told when they happened
+ * @vcpu: the vCPU whose thread this is, in a call, locked
+ */
+void pvperf_overflow_late(struct pvperf_vcpu *vcpu);
+
+/**
+ * pvperf_overflow_nmi() - perf's overflow handler for hardware events
+ * @perf: has overflowed, in its vCPU's thread and in its guest
  * @data: not used
  * @regs: not used
  *
- * Context: NMI for a hardware event, interrupt or process context (a page fault)
- * for a software event.
+ * Context: NMI.
  */
 void pvperf_overflow_nmi(struct perf_event *perf, struct perf_sample_data *data,
 			 struct pt_regs *regs);
+
+/**
+ * pvperf_overflow_soft() - the same for software events
+ * @perf: has overflowed, in its vCPU's thread, which may be in the VMM's own code
+ * @data: not used
+ * @regs: not used
+ *
+ * Context: interrupt, or process (a page fault).
+ */
+void pvperf_overflow_soft(struct perf_event *perf, struct perf_sample_data *data,
+			  struct pt_regs *regs);
 
 #endif /* _PVPERF_HOST_OVERFLOW_H */

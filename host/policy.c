@@ -84,13 +84,6 @@ static int check_software(const struct pvperf_policy *policy,
 	}
 }
 
-/* A software event has no minimum: such events are rare, and overflow.c paces them. */
-__u32 pvperf_policy_min_period(const struct pvperf_policy *policy, __u32 type)
-{
-	return type == KVM_PERF_TYPE_SOFTWARE ? 1 :
-	       pvperf_policy_word(policy, PVPERF_WORD_MIN_PERIOD);
-}
-
 int pvperf_policy_check(const struct pvperf_policy *policy, const struct pvperf_offer *offer,
 			const struct guest_perf_attr *attr)
 {

@@ -144,9 +144,15 @@ enum pvperf_word pvperf_policy_why(const struct pvperf_policy *policy,
  * @policy: the policy
  * @type: KVM_PERF_TYPE_*
  *
+ * A software event has no minimum: such events are rare, and overflow.c paces them.
+ *
  * Return: the period.
  */
-__u32 pvperf_policy_min_period(const struct pvperf_policy *policy, __u32 type);
+static inline __u32 pvperf_policy_min_period(const struct pvperf_policy *policy, __u32 type)
+{
+	return type == KVM_PERF_TYPE_SOFTWARE ? 1 :
+	       pvperf_policy_word(policy, PVPERF_WORD_MIN_PERIOD);
+}
 
 /**
  * pvperf_policy_features() - what CPUID tells a guest

@@ -133,8 +133,10 @@ struct pvperf_vcpu {
 		struct {
 			bool dead;	/* the vCPU was reset: write nothing any more */
 			bool gone;	/* the admin wants it cleared: no more overflows */
+			bool late;	/* an event has .late overflows */
 		};
-		u16 mute;		/* both */
+		u16 mute;		/* the first two */
+		u32 news;		/* all; the next call looks at it */
 	};
 	struct irq_work wake;
 	struct guest_perf_op batch[KVM_PERF_BATCH_MAX];
@@ -147,13 +149,18 @@ struct pvperf_host_event {
 	s32 id;
 	bool full;			/* the guest gave 64 bytes of memory, not 16 */
 	bool enabled;			/* by the guest */
-	bool raised;			/* .period is longer than the guest asked for */
+	bool raised;			/* .period is longer than the guest asked for ... */
+	u8 stretch;			/* ... and how often it is doubled; see overflow.c */
 	struct guest_perf_attr attr;	/* our copy, checked */
 	struct perf_event *perf;	/* NULL: recreating it failed */
 	struct pvperf_pin *pin;
 	struct guest_perf_event *shared;	/* in .pin */
 	struct pvperf_event_sync sync;	/* what the guest was last told */
-	struct pvperf_event_sync base;	/* sums of the perf_events before .perf */
+	struct {
+		u64 count;
+		u64 time_enabled;
+		u64 time_running;
+	} base;				/* sums of the perf_events before .perf */
 	u64 synced;			/* when it was told, by local_clock() ... */
 	u64 ran;			/* ... and by the thread's own running time */
 	u32 sequence;
@@ -162,7 +169,8 @@ struct pvperf_host_event {
 	u64 period;
 	unsigned long tick;
 	u32 in_tick;
-	u32 stretch;			/* how often .period is doubled */
+	u32 late;			/* overflows that the guest was not told yet ... */
+	u64 late_at;			/* ... and the count at the last of these */
 	struct rcu_head rcu;
 };
 

@@ -11,6 +11,7 @@
 #include "dirty.h"
 #include "event.h"
 #include "inject.h"
+#include "overflow.h"
 #include "pin.h"
 #include "slots.h"
 #include "thread.h"
@@ -149,15 +150,24 @@ static void vcpu_end(struct pvperf_vcpu *vcpu, enum pvperf_end end)
 		WRITE_ONCE(vcpu->gone, false);
 }
 
+static void vcpu_hear(struct pvperf_vcpu *vcpu)
+{
+	if (READ_ONCE(vcpu->mute)) {
+		vcpu_end(vcpu, PVPERF_END_GONE);
+		WRITE_ONCE(vcpu->dead, false);
+	} else if (vcpu->thread->task == current) {
+		/* Else the events may overflow meanwhile, and the next call does it. */
+		pvperf_overflow_late(vcpu);
+	}
+}
+
 void pvperf_vcpu_enter(struct pvperf_vcpu *vcpu)
 {
 	mutex_lock(&vcpu->lock);
 	vcpu->now.ctx = NULL;
 	vcpu->clock = 0;
-	if (unlikely(READ_ONCE(vcpu->mute))) {
-		vcpu_end(vcpu, PVPERF_END_GONE);
-		WRITE_ONCE(vcpu->dead, false);
-	}
+	if (unlikely(READ_ONCE(vcpu->news)))
+		vcpu_hear(vcpu);
 	if (unlikely(vcpu->thread->task != current))
 		vcpu_rebind(vcpu);
 }

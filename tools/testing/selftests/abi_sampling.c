@@ -5,6 +5,7 @@
  */
 
 #include "tiny_test.h"
+#include <time.h>
 
 #define TURNS		1000000ull
 #define SW_CONTEXT_SWITCHES	3
@@ -321,6 +322,51 @@ TEST_F(sampling, software)
 	EXPECT_LT(0, self->v->cpu->nmis);
 	EXPECT_LE(self->v->cpu->nmis,
 		  self->v->cpu->taken + self->e->overflows);
+}
+
+static int64_t call_here(struct tiny_vcpu *v, uint32_t op, uint64_t arg)
+{
+	struct kvm_regs regs = { .rax = KVM_PERF_OP, .rbx = op, .rcx = arg };
+
+	return tiny_vcpu_exec_here(v, TINY_CODE_CALL, &regs) ? TINY_BROKEN : (int64_t)regs.rax;
+}
+
+/*
+ * While the VMM's own code runs in the vCPU's thread nothing is written to the guest, whose
+ * memory the VMM may just be loading anew; the next call tells how often a clock has overflowed.
+ */
+TEST_F(sampling, in_userspace)
+{
+	const struct guest_perf_attr attr = {
+		.type = KVM_PERF_TYPE_SOFTWARE, .size = KVM_PERF_ATTR_SIZE_VER0,
+		.sample_period = 1000000,
+	};
+	struct guest_perf_event_param param = {
+		.attr_addr = AT_ATTR, .guest_event_addr = AT_EVENT(0),
+		.event_size = KVM_PERF_EVENT_SIZE,
+	};
+	struct guest_perf_event before;
+	struct timespec from, to;
+	uint32_t nmis;
+
+	memcpy(tiny_ptr(&self->vm, AT_ATTR), &attr, sizeof(attr));
+	memcpy(tiny_ptr(&self->vm, AT_PARAM), &param, sizeof(param));
+	ASSERT_CALL(0, call_here(self->v, KVM_PERF_OP_ATTACH, AT_HEAD(0)));
+	ASSERT_CALL(0, call_here(self->v, KVM_PERF_OP_OPEN, AT_PARAM));
+	ASSERT_CALL(0, call_here(self->v, KVM_PERF_OP_ENABLE, 0));
+	before = *self->e;
+	nmis = self->head->nmis;
+	clock_gettime(CLOCK_MONOTONIC, &from);
+	do
+		clock_gettime(CLOCK_MONOTONIC, &to);
+	while ((to.tv_sec - from.tv_sec) * 1000000000ll + to.tv_nsec - from.tv_nsec < 50000000);
+	EXPECT_EQ(0, memcmp(&before, self->e, sizeof(before)));
+	EXPECT_EQ(nmis, self->head->nmis);
+	ASSERT_CALL(0, call_here(self->v, KVM_PERF_OP_DISABLE, 0));
+	EXPECT_LE(40, self->e->overflows);
+	EXPECT_GE(60, self->e->overflows);
+	EXPECT_LT(nmis, self->head->nmis);
+	EXPECT_TRUE(self->head->pending & 1);
 }
 
 /* The first period of a software event that counts up, not down, may be shorter, too. */

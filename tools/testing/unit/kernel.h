@@ -90,9 +90,9 @@ static inline bool barrier_left_out(const char *function, int line)
 #define xchg(p, v)		__atomic_exchange_n(p, v, __ATOMIC_SEQ_CST)
 #define cpu_relax()		sched_yield()
 
-static inline void atomic_inc(atomic_t *a)
+static inline void atomic_add(int n, atomic_t *a)
 {
-	__atomic_fetch_add(&a->counter, 1, __ATOMIC_SEQ_CST);
+	__atomic_fetch_add(&a->counter, n, __ATOMIC_SEQ_CST);
 }
 
 static inline void set_bit(long bit, unsigned long *p)
@@ -313,7 +313,7 @@ static inline void sides_run(struct side *sides, int n, void *shared, size_t siz
 		weak_refresh(); \
 } while (0)
 
-#define atomic_inc(a)	weak_put(ADD_32, &(a)->counter, 1)
+#define atomic_add(n, a)	weak_put(ADD_32, &(a)->counter, n)
 #define set_bit(bit, p)	weak_put(OR_64, p, 1ull << (bit))
 
 /* An atomic operation with a result is a full barrier on any machine. */

@@ -85,7 +85,7 @@ static uint64_t added[EVENTS];
 static void host_overflow(int i, uint32_t *nmis)
 {
 	if (!broken("no-overflow") || added[i] % 1000)
-		pvperf_page_overflows_inc(&shared.event[i]);
+		pvperf_page_overflows_add(&shared.event[i], 1);
 	added[i]++;
 	++*nmis;
 	if (broken("pending-late")) {
