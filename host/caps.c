@@ -9,6 +9,7 @@
 #include "../compat/cpuid.h"
 #include "caps.h"
 #include "narrow.h"
+#include "selects.h"
 
 struct pvperf_offer pvperf_offer;
 
@@ -82,12 +83,14 @@ static void caps_counting(bool hardware)
 		pvperf_offer.hardware = hardware;
 		pvperf_offer.node = zen;
 		pvperf_offer.raw_mask = zen ? PVPERF_RAW_MASK_AMD : 0;
+		pvperf_offer.selects = pvperf_selects_amd;
 		break;
 	case X86_VENDOR_INTEL:
 		pvperf_offer.hardware = hardware;
 		pvperf_offer.node = true;
 		pvperf_offer.extra_msr = true;
 		pvperf_offer.raw_mask = PVPERF_RAW_MASK_INTEL;
+		pvperf_offer.selects = pvperf_selects_intel;
 		break;
 	}
 	if (!pvperf_offer.hardware)

@@ -74,7 +74,7 @@ static const struct kernel_param_ops word_ops = {
 WORD(priority, PVPERF_WORD_PRIORITY);
 MODULE_PARM_DESC(priority, "when the host's perf wants the same counters: flexible (guests wait; default), or pinned (the host's unpinned events wait as well)");
 WORD(raw, PVPERF_WORD_RAW);
-MODULE_PARM_DESC(raw, "raw events, by event select, unit mask, edge, invert, counter mask: yes (default) or no");
+MODULE_PARM_DESC(raw, "raw events, by event select, unit mask, edge, invert, counter mask: yes (default), list (those about the hyperthread alone) or no");
 WORD(host_events, PVPERF_WORD_HOST_EVENTS);
 MODULE_PARM_DESC(host_events, "the host's software events about a vCPU's thread (context switches, migrations, faults, clock): yes (default) or no");
 WORD(max_events, PVPERF_WORD_MAX_EVENTS);

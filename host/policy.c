@@ -7,14 +7,15 @@
  * and interrupt bits, which the host sets, and not AnyThread (bit 21), which would
  * count the sibling thread, perhaps another VM's. Raw events count while this vCPU
  * runs guest code (the host excludes itself). All the same a few selects of some
- * CPUs are about the whole core or package; raw=no is the answer where a guest may
- * not see that.
+ * CPUs are about the whole core or package; raw=list and raw=no are the answers where a
+ * guest may not see that.
  *
  * Software events are the host's, about the vCPU's own thread: how the host
  * scheduled it, which the guest sees as steal time, too. host_events=no refuses them.
  */
 #include <pvperf/codes.h>
 #include "policy.h"
+#include "selects.h"
 
 /* The values of enum perf_hw_id and enum perf_sw_ids, which are ABI. */
 #define HW_MAX			10
@@ -44,12 +45,25 @@ static int check_cache(const struct pvperf_offer *offer, const struct guest_perf
 	return (c & 0xff) == CACHE_NODE && !offer->node ? -KVM_EPERM : 0;
 }
 
+static bool raw_allowed(const struct pvperf_policy *policy, const struct pvperf_offer *offer,
+			__u64 config)
+{
+	switch (pvperf_policy_word(policy, PVPERF_WORD_RAW)) {
+	case PVPERF_RAW_YES:
+		return true;
+	case PVPERF_RAW_LIST:
+		return offer->selects && pvperf_selects_has(offer->selects, config);
+	default:
+		return false;
+	}
+}
+
 /* A guest would block the sibling's use of an MSR that hyperthreads share. */
 static int check_raw(const struct pvperf_policy *policy, const struct pvperf_offer *offer,
 		     const struct guest_perf_attr *attr)
 {
-	if (!pvperf_policy_word(policy, PVPERF_WORD_RAW) || !offer->raw_mask ||
-	    attr->config & ~offer->raw_mask)
+	if (!raw_allowed(policy, offer, attr->config) || attr->config & ~offer->raw_mask ||
+	    !offer->raw_mask)
 		return -KVM_EPERM;
 	return offer->extra_msr && pvperf_code_has_msr(attr->config) ? -KVM_EPERM : 0;
 }
@@ -112,7 +126,7 @@ enum pvperf_word pvperf_policy_why(const struct pvperf_policy *policy,
 		enum pvperf_word word;
 		__u32 most;
 	} words[] = {
-		{ PVPERF_WORD_ACCESS, PVPERF_ACCESS_LOCAL }, { PVPERF_WORD_RAW, 1 },
+		{ PVPERF_WORD_ACCESS, PVPERF_ACCESS_LOCAL }, { PVPERF_WORD_RAW, PVPERF_RAW_YES },
 		{ PVPERF_WORD_HOST_EVENTS, 1 }, { PVPERF_WORD_MIN_PERIOD, 1 },
 	};
 	struct pvperf_policy other;

@@ -36,10 +36,22 @@ enum pvperf_priority {
 };
 
 /**
+ * enum pvperf_raw - which raw events guests may have
+ * @PVPERF_RAW_NO: none
+ * @PVPERF_RAW_YES: all that the CPU can count for them
+ * @PVPERF_RAW_LIST: of these the ones in selects.c
+ */
+enum pvperf_raw {
+	PVPERF_RAW_NO,
+	PVPERF_RAW_YES,
+	PVPERF_RAW_LIST,
+};
+
+/**
  * enum pvperf_word - the words of a policy; their names and ranges are in word.c
  * @PVPERF_WORD_ACCESS: enum pvperf_access
  * @PVPERF_WORD_PRIORITY: enum pvperf_priority
- * @PVPERF_WORD_RAW: raw events: 0 or 1
+ * @PVPERF_WORD_RAW: enum pvperf_raw
  * @PVPERF_WORD_HOST_EVENTS: the host's software events about the vCPU's thread: 0 or 1
  * @PVPERF_WORD_MAX_EVENTS: of one vCPU
  * @PVPERF_WORD_MAX_VM_EVENTS: of all vCPUs of a VM
@@ -98,18 +110,22 @@ static inline __u32 pvperf_policy_word(const struct pvperf_policy *policy,
  */
 __u32 pvperf_policy_assign(struct pvperf_policy *policy, const struct pvperf_policy *to);
 
+struct pvperf_selects;
+
 /**
  * struct pvperf_offer - what this CPU's counters can count for a guest, whatever the policy
  * @hardware: perf's driver for this CPU can exclude the host from an event
  * @node: the cache events of the memory node are about the vCPU alone
  * @extra_msr: some raw events use an MSR besides the counter, which siblings share
  * @raw_mask: the config bits that a raw event may use; 0: no raw events
+ * @selects: the raw events of PVPERF_RAW_LIST; NULL: none
  */
 struct pvperf_offer {
 	bool hardware;
 	bool node;
 	bool extra_msr;
 	__u64 raw_mask;
+	const struct pvperf_selects *selects;
 };
 
 /* Event select, unit mask, edge, invert, counter mask; AMD: select 11:8. */

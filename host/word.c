@@ -27,10 +27,17 @@ static const char *const priorities[] = {
 
 static const char *const answers[] = { "no", "yes", NULL };
 
+static const char *const raws[] = {
+	[PVPERF_RAW_NO] = "no",
+	[PVPERF_RAW_YES] = "yes",
+	[PVPERF_RAW_LIST] = "list",
+	NULL
+};
+
 const struct pvperf_word_kind pvperf_words[PVPERF_WORDS] = {
 	[PVPERF_WORD_ACCESS] = { "access", accesses },
 	[PVPERF_WORD_PRIORITY] = { "priority", priorities },
-	[PVPERF_WORD_RAW] = { "raw", answers },
+	[PVPERF_WORD_RAW] = { "raw", raws },
 	[PVPERF_WORD_HOST_EVENTS] = { "host_events", answers },
 	[PVPERF_WORD_MAX_EVENTS] = { "max_events", NULL, 1, KVM_PERF_EVENTS_MAX },
 	[PVPERF_WORD_MAX_VM_EVENTS] = { "max_vm_events", NULL, 1, 65536 },
@@ -80,7 +87,8 @@ static bool word_named(const struct pvperf_word_kind *kind, const char *text, __
 		*value = i;
 		return true;
 	}
-	if (kind->values != answers || strlen(text) != 1 || !strchr("01nyNY", *text))
+	if ((kind->values != answers && kind->values != raws) || strlen(text) != 1 ||
+	    !strchr("01nyNY", *text))
 		return false;
 	*value = *text == '1' || *text == 'y' || *text == 'Y';
 	return true;
@@ -88,7 +96,10 @@ static bool word_named(const struct pvperf_word_kind *kind, const char *text, __
 
 static void word_why(const struct pvperf_word_kind *kind, const char *text, char *why)
 {
-	if (kind->values)
+	if (kind->values && kind->values[2])
+		snprintf(why, PVPERF_WHY, "%s=%.64s is none of %s, %s and %s", kind->name, text,
+			 kind->values[0], kind->values[1], kind->values[2]);
+	else if (kind->values)
 		snprintf(why, PVPERF_WHY, "%s=%.64s is neither %s nor %s", kind->name, text,
 			 kind->values[0], kind->values[1]);
 	else

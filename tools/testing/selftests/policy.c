@@ -235,6 +235,30 @@ TEST_F(policy, raw)
 	check_kind(_metadata, &self->in, "raw", KVM_PERF_FEATURE_RAW, KVM_PERF_TYPE_RAW, 0xc0);
 }
 
+/* The second-level cache is beyond the hyperthread, whichever CPU this is. */
+TEST_F(policy, raw_list)
+{
+	const uint32_t raw = KVM_PERF_TYPE_RAW;
+	struct tiny_vcpu *v = &self->in.vcpu[0];
+
+	NEED_PMU();
+	ASSERT_TRUE(begins(&self->in));
+	ASSERT_CALL(0, open_as(v, 1, raw, 0xc0, 0));
+	ASSERT_CALL(0, open_as(v, 2, raw, 0x60, 0));
+	ASSERT_EQ(0, tiny_rules_write("comm=pvperf_in raw=list\n"));
+	EXPECT_TRUE(gone(&self->in, KVM_PERF_REASON_POLICY));
+	EXPECT_TRUE(features(v) & KVM_PERF_FEATURE_RAW);
+	EXPECT_CALL(0, open_as(v, 1, raw, 0xc0, 0));
+	EXPECT_CALL(-KVM_EPERM, open_as(v, 2, raw, 0x60, 0));
+	EXPECT_EQ(1, refused("raw"));
+	ASSERT_CALL(0, tiny_call(v, KVM_PERF_OP_ENABLE, 1, 0, 0));
+	EXPECT_EQ(0, tiny_spin(v, TURNS));
+	ASSERT_CALL(0, tiny_call(v, KVM_PERF_OP_DISABLE, 1, 0, 0));
+	EXPECT_LE(measured_least(TURNS), event_at(&self->in, 1)->count);
+	ASSERT_EQ(0, tiny_rules_write("comm=pvperf_in raw=yes\n"));
+	EXPECT_CALL(0, open_as(v, 2, raw, 0x60, 0));
+}
+
 TEST_F(policy, host_events)
 {
 	check_kind(_metadata, &self->in, "host_events", KVM_PERF_FEATURE_HOST_SW,

@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <string.h>
 #include "policy.h"
+#include "selects.h"
 #include "tap.h"
 
 /* perf's own numbers, from the system's header. */
@@ -187,6 +188,53 @@ static void test_raw_msr(void)
 	    wrong, refused);
 }
 
+/* Each entry of a list ends somewhere; so does a CPU without one. */
+static void test_raw_list(void)
+{
+	static const struct {
+		const struct pvperf_selects *selects;
+		uint64_t config;
+		int want;
+	} events[] = {
+		{ pvperf_selects_intel, 0x00c0, 0 },
+		{ pvperf_selects_intel, 0x1ff83ffc4, -KVM_EPERM },	/* no bit of Intel's */
+		{ pvperf_selects_intel, 0xff84ffc4, 0 },
+		{ pvperf_selects_intel, 0x412e, 0 },
+		{ pvperf_selects_intel, 0x512e, -KVM_EPERM },
+		{ pvperf_selects_intel, 0x003c, 0 },
+		{ pvperf_selects_intel, 0x023c, -KVM_EPERM },
+		{ pvperf_selects_intel, 0x01b1, 0 },
+		{ pvperf_selects_intel, 0x03b1, -KVM_EPERM },
+		{ pvperf_selects_intel, 0xffd4, 0 },
+		{ pvperf_selects_intel, 0x01d5, -KVM_EPERM },
+		{ pvperf_selects_intel, 0x0000, -KVM_EPERM },
+		{ pvperf_selects_amd, 0x0000, 0 },
+		{ pvperf_selects_amd, 0xfff84ffc0, -KVM_EPERM },
+		{ pvperf_selects_amd, 0x1000000c1, 0 },
+		{ pvperf_selects_amd, 0x1000000c3, -KVM_EPERM },
+		{ pvperf_selects_amd, 0xebd6, 0 },
+		{ pvperf_selects_amd, 0x10d6, -KVM_EPERM },
+		{ pvperf_selects_amd, 0x1000060a0, -KVM_EPERM },
+		{ pvperf_selects_amd, 0x0164, -KVM_EPERM },
+		{ NULL, 0x00c0, -KVM_EPERM },
+	};
+	struct side side = local;
+	unsigned int i;
+
+	side.policy.word[PVPERF_WORD_RAW] = PVPERF_RAW_LIST;
+	for (i = 0; i < sizeof(events) / sizeof(*events); i++) {
+		bool intel = events[i].selects == pvperf_selects_intel;
+
+		side.offer.selects = events[i].selects;
+		side.offer.raw_mask = intel ? PVPERF_RAW_MASK_INTEL : PVPERF_RAW_MASK_AMD;
+		is(events[i].want, check(&side, PERF_TYPE_RAW, events[i].config, 0), "raw=list");
+		if (events[i].want && !(events[i].config & ~side.offer.raw_mask))
+			tap(why == PVPERF_WORD_RAW, "raw=list: raw=yes would allow %#llx",
+			    (unsigned long long)events[i].config);
+	}
+	tap(features(&side) & KVM_PERF_FEATURE_RAW, "raw=list: raw events are announced");
+}
+
 static void test_cpu(void)
 {
 	struct side side = local;
@@ -299,6 +347,7 @@ int main(void)
 	test_types();
 	test_hardware();
 	test_raw_msr();
+	test_raw_list();
 	test_cpu();
 	test_software();
 	test_cache();

@@ -36,7 +36,8 @@ static void test_refused(void)
 	refused("max_events=18446744073709551617", "is not between");
 	refused("max_events=0x10", "is not between");
 	refused("access=global", "neither unavailable nor local");
-	refused("raw=maybe", "neither no nor yes");
+	refused("raw=maybe", "none of no, yes and list");
+	refused("host_events=list", "neither no nor yes");
 	refused("raw=no raw=no", "stands twice");
 	refused("uid=1 uid=2 raw=no", "stands twice");
 	refused("cgroup= raw=no", "* matches all");
@@ -68,6 +69,7 @@ static void test_printed(void)
 
 	printed(" raw=0\tcomm=x  ", "comm=x raw=no");
 	printed("raw=Y", "raw=yes");
+	printed("raw=list", "raw=list");
 	printed(all, all);
 	tap(!parse("") && !parse(" \t") && !parse("# raw=no") && !parse("\t#"),
 	    "empty lines and comments are no rules");
