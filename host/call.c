@@ -89,8 +89,7 @@ static void call_refuse_vm(const char *why)
 /* Log once per VM: guests try again and again. */
 static struct pvperf_pin *call_pin(struct pvperf_vm *vm, u64 addr)
 {
-	u32 max = pvperf_policy_word(&vm->policy, PVPERF_WORD_MAX_PAGES);
-	struct pvperf_pin *pin = pvperf_pin_get(vm, addr, max);
+	struct pvperf_pin *pin = pvperf_pin_get(vm, addr);
 
 	if (pin != ERR_PTR(-KVM_ENOSPC))
 		return pin;
@@ -179,21 +178,10 @@ static void call_open_pace(struct pvperf_vm *vm)
 		pvperf_refusal_wait(vm, PVPERF_WORD_MAX_OPENS, wait);
 }
 
-/* Which limit was it? Others may open and close events meanwhile: a guess for the admin. */
-static void call_note_full(struct pvperf_vcpu *vcpu, const struct guest_perf_attr *attr)
-{
-	u32 max = pvperf_policy_word(&vcpu->vm->policy, PVPERF_WORD_MAX_EVENTS);
-
-	pvperf_refusal_note(vcpu->vm, READ_ONCE(vcpu->nr_events) >= max ?
-			  PVPERF_WORD_MAX_EVENTS : PVPERF_WORD_MAX_VM_EVENTS, attr);
-}
-
 /* Log once per VM until an OPEN succeeds: guests retry every event. */
 static noinline int call_open_failed(struct pvperf_vcpu *vcpu, struct call_open *open, int err)
 {
 	pvperf_pin_put(vcpu->vm, open->pin);
-	if (err == -KVM_ENOSPC)
-		call_note_full(vcpu, &open->attr);
 	if (err == -KVM_EOPNOTSUPP && !xchg(&vcpu->vm->pmu_lent_out, true))
 		call_refuse_vm("the host's PMU is lent to VMs (mediated vPMU); load kvm_amd or kvm_intel with enable_mediated_pmu=0");
 	return err;

@@ -15,6 +15,7 @@
 #include "keep.h"
 #include "overflow.h"
 #include "pin.h"
+#include "refusal.h"
 #include "slots.h"
 #include "sync.h"
 #include "thread.h"
@@ -32,8 +33,6 @@ static int event_error(long err)
 		return -KVM_EOPNOTSUPP;
 	case -ENOMEM:
 		return -KVM_ENOMEM;
-	case -ENOSPC:		/* the thread runs other vCPUs, too */
-		return -KVM_ENOSPC;
 	default:
 		return -KVM_EBUSY;
 	}
@@ -142,19 +141,26 @@ bool pvperf_event_hardware(void)
 	return true;
 }
 
+static int event_full(struct pvperf_vcpu *vcpu, const struct guest_perf_attr *attr,
+		      enum pvperf_word word)
+{
+	pvperf_refusal_note(vcpu->vm, word, attr);
+	return -KVM_ENOSPC;
+}
+
 /* Takes a place in the limits of the vCPU and of its VM. */
-static bool event_place(struct pvperf_vcpu *vcpu)
+static int event_place(struct pvperf_vcpu *vcpu, const struct guest_perf_attr *attr)
 {
 	const struct pvperf_policy *policy = &vcpu->vm->policy;
 	atomic_t *events = &vcpu->vm->events;
 
 	if (vcpu->nr_events >= pvperf_policy_word(policy, PVPERF_WORD_MAX_EVENTS))
-		return false;
+		return event_full(vcpu, attr, PVPERF_WORD_MAX_EVENTS);
 	if (atomic_inc_return(events) <=
 	    pvperf_policy_word(policy, PVPERF_WORD_MAX_VM_EVENTS))
-		return true;
+		return 0;
 	atomic_dec(events);
-	return false;
+	return event_full(vcpu, attr, PVPERF_WORD_MAX_VM_EVENTS);
 }
 
 int pvperf_event_open(struct pvperf_vcpu *vcpu,
@@ -167,8 +173,9 @@ int pvperf_event_open(struct pvperf_vcpu *vcpu,
 	lockdep_assert_held(&vcpu->lock);
 	if (pvperf_ids_taken(vcpu->vm, param->id))
 		return -KVM_EEXIST;
-	if (!event_place(vcpu))
-		return -KVM_ENOSPC;
+	err = event_place(vcpu, attr);
+	if (err)
+		return err;
 	event = event_alloc(vcpu, param, attr, pin);
 	if (!event) {
 		err = -KVM_ENOMEM;
@@ -177,7 +184,10 @@ int pvperf_event_open(struct pvperf_vcpu *vcpu,
 	pvperf_keep_get(attr);
 	event->perf = event_create(event);
 	if (IS_ERR(event->perf)) {
-		err = event_error(PTR_ERR(event->perf));
+		/* The thread's limit: it runs other vCPUs, too. */
+		err = event->perf == ERR_PTR(-ENOSPC) ?
+		      event_full(vcpu, attr, PVPERF_WORD_MAX_EVENTS) :
+		      event_error(PTR_ERR(event->perf));
 		goto err_keep;
 	}
 	err = pvperf_ids_add(event);

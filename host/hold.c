@@ -76,7 +76,25 @@ static void hold_remove(struct pvperf_vm *vm, struct hold *hold)
 	kfree(hold);
 }
 
-int pvperf_hold(struct pvperf_vm *vm, struct page *page, u32 max)
+static void hold_give_back(struct pvperf_vm *vm, u32 n)
+{
+	WRITE_ONCE(vm->held, vm->held - n);
+	atomic64_sub(n, &vm->mm->pinned_vm);
+}
+
+static bool hold_take(struct pvperf_vm *vm, u32 n)
+{
+	WRITE_ONCE(vm->held, vm->held + n);
+	/* Either the admin's smaller limit is seen here, or vm_has_too_much() sees .held. */
+	smp_mb();
+	if (vm->held <= pvperf_policy_word(&vm->policy, PVPERF_WORD_MAX_PAGES) &&
+	    hold_charge(vm->mm, n))
+		return true;
+	WRITE_ONCE(vm->held, vm->held - n);
+	return false;
+}
+
+int pvperf_hold(struct pvperf_vm *vm, struct page *page)
 {
 	struct folio *folio = page_folio(page);
 	struct hold *hold = hold_find(vm, folio);
@@ -87,13 +105,12 @@ int pvperf_hold(struct pvperf_vm *vm, struct page *page, u32 max)
 		hold->pins++;
 		return 0;
 	}
-	if (n > max - vm->held || !hold_charge(vm->mm, n))
+	if (!hold_take(vm, n))
 		return -KVM_ENOSPC;
 	if (n > 1 && !hold_add(vm, folio)) {
-		atomic64_sub(n, &vm->mm->pinned_vm);
+		hold_give_back(vm, n);
 		return -KVM_ENOMEM;
 	}
-	vm->held += n;
 	return 0;
 }
 
@@ -108,6 +125,5 @@ void pvperf_unhold(struct pvperf_vm *vm, struct page *page)
 		return;
 	if (hold)
 		hold_remove(vm, hold);
-	vm->held -= n;
-	atomic64_sub(n, &vm->mm->pinned_vm);
+	hold_give_back(vm, n);
 }

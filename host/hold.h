@@ -17,12 +17,11 @@ struct pvperf_vm;
  * pvperf_hold() - charge a VM for a page that is pinned
  * @vm: the VM; the caller holds its lock
  * @page: the page
- * @max: how many pages the VM's pins may hold
  *
  * Context: a vCPU's thread, whose limits are obeyed.
  * Return: 0, -KVM_ENOSPC or -KVM_ENOMEM.
  */
-int pvperf_hold(struct pvperf_vm *vm, struct page *page, u32 max);
+int pvperf_hold(struct pvperf_vm *vm, struct page *page);
 
 /**
  * pvperf_unhold() - undo pvperf_hold(), before the page is unpinned

@@ -150,9 +150,9 @@ static struct pvperf_pin *pin_again(struct pvperf_vm *vm, u64 gpa)
 	return pin;
 }
 
-static struct pvperf_pin *pin_add(struct pvperf_vm *vm, struct pvperf_pin *pin, u32 max)
+static struct pvperf_pin *pin_add(struct pvperf_vm *vm, struct pvperf_pin *pin)
 {
-	int err = pvperf_hold(vm, virt_to_page(pin->address), max);
+	int err = pvperf_hold(vm, virt_to_page(pin->address));
 
 	if (err)
 		return ERR_PTR(err);
@@ -162,28 +162,28 @@ static struct pvperf_pin *pin_add(struct pvperf_vm *vm, struct pvperf_pin *pin, 
 }
 
 /* Another vCPU may pin the same page meanwhile: the first one in is taken. */
-static struct pvperf_pin *pin_get_new(struct pvperf_vm *vm, u64 gpa, u32 max)
+static struct pvperf_pin *pin_get_new(struct pvperf_vm *vm, u64 gpa)
 {
 	struct pvperf_pin *fresh = pin_new(vm->kvm, gpa), *pin;
 
 	if (IS_ERR(fresh))
 		return fresh;
 	mutex_lock(&vm->lock);
-	pin = pin_again(vm, gpa) ?: pin_add(vm, fresh, max);
+	pin = pin_again(vm, gpa) ?: pin_add(vm, fresh);
 	mutex_unlock(&vm->lock);
 	if (pin != fresh)
 		pin_free(fresh);
 	return pin;
 }
 
-struct pvperf_pin *pvperf_pin_get(struct pvperf_vm *vm, u64 gpa, u32 max)
+struct pvperf_pin *pvperf_pin_get(struct pvperf_vm *vm, u64 gpa)
 {
 	struct pvperf_pin *pin;
 
 	mutex_lock(&vm->lock);
 	pin = pin_again(vm, gpa);
 	mutex_unlock(&vm->lock);
-	return pin ?: pin_get_new(vm, gpa, max);
+	return pin ?: pin_get_new(vm, gpa);
 }
 
 void pvperf_pin_put(struct pvperf_vm *vm, struct pvperf_pin *pin)

@@ -40,14 +40,13 @@ struct pvperf_pin {
  * pvperf_pin_get() - pin a page, or take one more reference
  * @vm: the VM; takes its lock
  * @gpa: any guest-physical address in the page
- * @max: how many pages the VM's pins may hold, see hold.h
  *
  * May wait for userspace without limit, so the caller holds no lock of ours.
  *
  * Context: a vCPU's thread.
  * Return: the page, or ERR_PTR(-KVM_E*).
  */
-struct pvperf_pin *pvperf_pin_get(struct pvperf_vm *vm, u64 gpa, u32 max);
+struct pvperf_pin *pvperf_pin_get(struct pvperf_vm *vm, u64 gpa);
 
 /**
  * pvperf_pin_put() - give a reference back; any process context
