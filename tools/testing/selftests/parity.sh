@@ -23,6 +23,8 @@ both() {
 reason() {
 	sed -E -n '
 		/[|]ok.*[|]EINVAL[|].* period=0x(1|1f|64|3e7)( |$)/s/.*/the shortest period of guests/p
+		/[|]ok.*[|]EINVAL[|].* frequency=0x(1|63) flag=0xa( |$)/s/.*/the shortest period of guests/p
+		/[|]EINVAL[|]ok.* leader=0x7 flag=0x13( |$)/s/.*/what counts guests only needs no counter/p
 		/[|]ok.*[|]EACCES[|]type=0x4 .*config=0x[0-9a-f]{9,16} /s/.*/raw bits that only some CPUs have/p
 		/[|]EINVAL[|]EOPNOTSUPP[|].* flag=0x1f( |$)/s/.*/aux_output: there is no AUX area/p'
 }

@@ -111,11 +111,12 @@ static void change_flag(struct call *c, uint32_t bit)
 	say(c, "flag", bit);
 }
 
+/* May also be a frequency, if that flag is set. */
 static void change_period(struct call *c)
 {
 	struct perf_event_attr *attr = attr_of(c);
 
-	attr->sample_period = ONE_OF(0, 1, 31, 100, 999, 1000, 100000, 1ull << 31, 1ull << 32,
+	attr->sample_period = ONE_OF(0, 1, 31, 100, 999, 1000, 4000, 1ull << 31, 1ull << 32,
 				     1ull << 62, 1ull << 63, ~0ull);
 	say(c, "period", attr->sample_period);
 }
