@@ -31,9 +31,11 @@ coldplug() {
 		udevadm settle --timeout=60
 }
 
-# unit ExecStart|ExecStop: do that of pvperf-host.service
+pvperf() { /p/pvperf "$@"; }
+
+# unit host|policy ExecStart|ExecStop: do that of pvperf-host.service or pvperf-policy.service
 unit() {
-	eval "$(sed -n "s/^$1=-\{0,1\}//p" /usr/lib/systemd/system/pvperf-host.service)"
+	eval "$(sed -n "s/^$2=-\{0,1\}//p" "/usr/lib/systemd/system/pvperf-$1.service")"
 }
 
 # show COMMAND...: run it, keep its output in $output, print its output as TAP comments,
