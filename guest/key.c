@@ -82,13 +82,21 @@ static int key_software(u64 config, struct pvperf_key *key)
 	return 0;
 }
 
-/* An event in our own config format. */
-static int key_config(const struct perf_event *event, struct pvperf_key *key)
+/* Counts what the host does in the vCPU's thread, too. */
+static int key_host(struct pvperf_key *key)
 {
-	const struct perf_event_attr *attr = &event->attr;
-	unsigned int pv = FIELD_GET(PVPERF_CONFIG_PV, attr->config);
+	if (key->sampling)
+		return pvperf_refuse_host_samples();
+	if (!(pvperf_caps.features & KVM_PERF_FEATURE_HOST))
+		return pvperf_refuse_host();
+	key->flags |= KVM_PERF_FLAG_HOST;
+	return 0;
+}
 
-	key->config = attr->config & ~PVPERF_CONFIG_PV;
+/* A number, and what it is the number of. */
+static int key_numbered(const struct perf_event *event, unsigned int pv,
+			struct pvperf_key *key)
+{
 	/* In "cpu" there are generic events; else the maker's driver ignores these bits. */
 	if (event_is_cpu(event) && (pv != PVPERF_PV_HARDWARE || key->config >= PERF_COUNT_HW_MAX))
 		pv = PVPERF_PV_RAW;
@@ -96,7 +104,7 @@ static int key_config(const struct perf_event *event, struct pvperf_key *key)
 		return -EINVAL;
 	switch (pv) {
 	case PVPERF_PV_RAW:
-		return key_raw(key->config, attr->config1, key);
+		return key_raw(key->config, event->attr.config1, key);
 	case PVPERF_PV_HARDWARE:
 		return key_hardware(key->config, key);
 	case PVPERF_PV_SOFTWARE:
@@ -105,6 +113,21 @@ static int key_config(const struct perf_event *event, struct pvperf_key *key)
 		return key_cache(key->config, key);
 	}
 	return -EINVAL;
+}
+
+/* An event in our own config format. */
+static int key_config(const struct perf_event *event, struct pvperf_key *key)
+{
+	const u64 ours = PVPERF_CONFIG_PV | (event_is_cpu(event) ? 0 : PVPERF_CONFIG_HOST);
+	const u64 config = event->attr.config;
+	unsigned int pv = FIELD_GET(PVPERF_CONFIG_PV, config);
+	int err;
+
+	key->config = config & ~ours;
+	err = key_numbered(event, pv, key);
+	if (err || !(config & ours & PVPERF_CONFIG_HOST))
+		return err;
+	return key->type == KVM_PERF_TYPE_SOFTWARE ? -EINVAL : key_host(key);
 }
 
 int pvperf_key_of(const struct perf_event *event, struct pvperf_key *key)
@@ -131,6 +154,8 @@ int pvperf_key_of(const struct perf_event *event, struct pvperf_key *key)
 /* The host's policy forbids it. */
 int pvperf_key_refuse(const struct pvperf_key *key)
 {
+	if (key->flags & KVM_PERF_FLAG_HOST && !(pvperf_caps.features & KVM_PERF_FEATURE_HOST))
+		return pvperf_refuse_host();
 	if (key->type != KVM_PERF_TYPE_RAW)
 		return -EACCES;
 	return pvperf_raw_wants_config1(raw_maker(), key->config) ?

@@ -76,3 +76,13 @@ int pvperf_refuse_raw_bits(u64 config)
 	return refuse(-EACCES, "raw event 0x%llx: the host allows select, umask, edge, inv and cmask only; leave the other bits out",
 		      config);
 }
+
+int pvperf_refuse_host(void)
+{
+	return refuse(-EACCES, "the host's part of a vCPU (host=1): the host does not allow that; ask the host's operator for it (access=global)");
+}
+
+int pvperf_refuse_host_samples(void)
+{
+	return refuse(-EOPNOTSUPP, "samples of the host's part of a vCPU (host=1): it is only counted; use perf stat");
+}

@@ -19,5 +19,8 @@ int pvperf_refuse_msr(u64 config);
 /* The host allows no raw events at all; or it does not allow this one. */
 int pvperf_refuse_raw(u64 config);
 int pvperf_refuse_raw_bits(u64 config);
+/* What the host does in the vCPU's thread: not allowed, or not to be sampled. */
+int pvperf_refuse_host(void);
+int pvperf_refuse_host_samples(void);
 
 #endif /* _PVPERF_GUEST_REFUSE_H */

@@ -25,6 +25,7 @@ PMU_FORMAT_ATTR(edge,	"config:18");
 PMU_FORMAT_ATTR(inv,	"config:23");
 PMU_FORMAT_ATTR(cmask,	"config:24-31");
 PMU_FORMAT_ATTR(pv,	"config:48-51");
+PMU_FORMAT_ATTR(host,	"config:52");
 
 static struct attribute *format_attrs[] = {
 	&format_attr_event.attr,
@@ -39,6 +40,22 @@ static struct attribute *format_attrs[] = {
 static const struct attribute_group format_group = {
 	.name = "format",
 	.attrs = format_attrs,
+};
+
+static struct attribute *pvperf_format_attrs[] = {
+	&format_attr_event.attr,
+	&format_attr_umask.attr,
+	&format_attr_edge.attr,
+	&format_attr_inv.attr,
+	&format_attr_cmask.attr,
+	&format_attr_pv.attr,
+	&format_attr_host.attr,
+	NULL,
+};
+
+static const struct attribute_group pvperf_format_group = {
+	.name = "format",
+	.attrs = pvperf_format_attrs,
 };
 
 /*
@@ -197,7 +214,7 @@ const struct attribute_group *pvperf_sysfs_cpu[] = {
 };
 
 const struct attribute_group *pvperf_sysfs_pvperf[] = {
-	&format_group,
+	&pvperf_format_group,
 	&pvperf_events,
 	&caps_group,
 	NULL,

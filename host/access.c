@@ -127,7 +127,7 @@ static const struct kernel_param_ops access_ops = {
 	.get = access_get,
 };
 module_param_cb(access, &access_ops, NULL, 0644);
-MODULE_PARM_DESC(access, "what a VM may see: unavailable, or local (its own vCPUs; default); unavailable takes pvperf from the VMs that run, too");
+MODULE_PARM_DESC(access, "what a VM may see: unavailable, local (its own vCPUs; default), or global (and what the host does in their threads); unavailable takes pvperf from the VMs that run, too");
 
 int pvperf_access_init(void)
 {

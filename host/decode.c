@@ -50,7 +50,8 @@ int pvperf_decode_attr(const struct guest_perf_attr *attr)
 {
 	const __u64 flags = KVM_PERF_FLAG_DISABLED |
 			    KVM_PERF_FLAG_EXCLUDE_USER |
-			    KVM_PERF_FLAG_EXCLUDE_KERNEL;
+			    KVM_PERF_FLAG_EXCLUDE_KERNEL |
+			    KVM_PERF_FLAG_HOST;
 
 	if (attr->size && attr->size != KVM_PERF_ATTR_SIZE_VER0)
 		return -KVM_E2BIG;

@@ -55,7 +55,8 @@ void pvperf_event_unblock(void)
 /*
  * Pinned only if the admin wants it: otherwise the host's own pinned events come
  * first, and the guest is told. exclude_host counts only what the vCPU does inside
- * the guest; a software event is about the thread, and happens in the host.
+ * the guest, unless the operator trusts the VM; a software event is about the thread,
+ * and happens in the host.
  */
 static struct perf_event *event_create(struct pvperf_host_event *event)
 {
@@ -76,7 +77,7 @@ static struct perf_event *event_create(struct pvperf_host_event *event)
 		handler = pvperf_overflow_nmi;
 		attr.pinned = pvperf_policy_word(policy, PVPERF_WORD_PRIORITY) ==
 			      PVPERF_PRIORITY_PINNED;
-		attr.exclude_host = 1;
+		attr.exclude_host = !(from->flags & KVM_PERF_FLAG_HOST);
 		attr.exclude_user = !!(from->flags & KVM_PERF_FLAG_EXCLUDE_USER);
 		attr.exclude_kernel = !!(from->flags & KVM_PERF_FLAG_EXCLUDE_KERNEL);
 	}

@@ -68,10 +68,24 @@ static int check_raw(const struct pvperf_policy *policy, const struct pvperf_off
 	return offer->extra_msr && pvperf_code_has_msr(attr->config) ? -KVM_EPERM : 0;
 }
 
+/* Counts only: samples would tell where the host's kernel and the VMM are. */
+static int check_host(const struct pvperf_policy *policy, const struct guest_perf_attr *attr)
+{
+	if (!(attr->flags & KVM_PERF_FLAG_HOST))
+		return 0;
+	if (pvperf_policy_word(policy, PVPERF_WORD_ACCESS) < PVPERF_ACCESS_GLOBAL)
+		return -KVM_EPERM;
+	return attr->sample_period ? -KVM_EINVAL : 0;
+}
+
 /* A driver that knows no exclude_host would count what the host does. */
 static int check_counter(const struct pvperf_policy *policy, const struct pvperf_offer *offer,
 			 const struct guest_perf_attr *attr)
 {
+	int err = check_host(policy, attr);
+
+	if (err)
+		return err;
 	if (!offer->hardware)
 		return -KVM_ENOENT;
 	switch (attr->type) {
@@ -87,6 +101,8 @@ static int check_counter(const struct pvperf_policy *policy, const struct pvperf
 static int check_software(const struct pvperf_policy *policy,
 			  const struct guest_perf_attr *attr)
 {
+	if (attr->flags & KVM_PERF_FLAG_HOST)
+		return -KVM_EINVAL;
 	switch (attr->config) {
 	case SW_CPU_CLOCK:
 	case SW_PAGE_FAULTS:
@@ -126,7 +142,7 @@ enum pvperf_word pvperf_policy_why(const struct pvperf_policy *policy,
 		enum pvperf_word word;
 		__u32 most;
 	} words[] = {
-		{ PVPERF_WORD_ACCESS, PVPERF_ACCESS_LOCAL }, { PVPERF_WORD_RAW, PVPERF_RAW_YES },
+		{ PVPERF_WORD_ACCESS, PVPERF_ACCESS_GLOBAL }, { PVPERF_WORD_RAW, PVPERF_RAW_YES },
 		{ PVPERF_WORD_HOST_EVENTS, 1 }, { PVPERF_WORD_MIN_PERIOD, 1 },
 	};
 	struct pvperf_policy other;
@@ -155,6 +171,9 @@ __u32 pvperf_policy_features(const struct pvperf_policy *policy,
 		features |= KVM_PERF_FEATURE_RAW;
 	if (pvperf_policy_word(policy, PVPERF_WORD_HOST_EVENTS))
 		features |= KVM_PERF_FEATURE_HOST_SW;
+	if (offer->hardware &&
+	    pvperf_policy_word(policy, PVPERF_WORD_ACCESS) >= PVPERF_ACCESS_GLOBAL)
+		features |= KVM_PERF_FEATURE_HOST;
 	return features;
 }
 

@@ -16,6 +16,7 @@
 static const char *const accesses[] = {
 	[PVPERF_ACCESS_UNAVAILABLE] = "unavailable",
 	[PVPERF_ACCESS_LOCAL] = "local",
+	[PVPERF_ACCESS_GLOBAL] = "global",
 	NULL
 };
 

@@ -83,6 +83,8 @@ void event_name(const char *type, uint64_t config, uint64_t flags, char *name,
 	if (used < size && flags & KVM_PERF_FLAG_EXCLUDE_USER)
 		used += snprintf(name + used, size - used, ":k");
 	if (used < size && flags & KVM_PERF_FLAG_EXCLUDE_KERNEL)
-		snprintf(name + used, size - used,
-			 flags & KVM_PERF_FLAG_EXCLUDE_USER ? "u" : ":u");
+		used += snprintf(name + used, size - used,
+				 flags & KVM_PERF_FLAG_EXCLUDE_USER ? "u" : ":u");
+	if (used < size && flags & KVM_PERF_FLAG_HOST)
+		snprintf(name + used, size - used, "+host");
 }

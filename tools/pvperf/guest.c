@@ -127,6 +127,8 @@ static void guest_feature_names(uint32_t features, char *names, size_t size)
 		{ KVM_PERF_FEATURE_OPEN_PAGE, "open-page" },
 		{ KVM_PERF_FEATURE_CPU, "cpu" },
 		{ KVM_PERF_FEATURE_CLOCK, "clock" },
+		{ KVM_PERF_FEATURE_REASON, "reason" },
+		{ KVM_PERF_FEATURE_HOST, "host-side" },
 	};
 	size_t used = 0;
 	int i;

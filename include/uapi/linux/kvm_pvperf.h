@@ -213,7 +213,7 @@
 
 /* ------------------------------------------------------------ discovery */
 
-#define KVM_PERF_ABI_VERSION		0x00010006
+#define KVM_PERF_ABI_VERSION		0x00010007
 #define KVM_PERF_ABI_MAJOR(v)		((v) >> 16)
 
 #define KVM_PERF_CPUID_BASE		0x4000ff00
@@ -239,6 +239,7 @@
 #define KVM_PERF_FEATURE_CPU		(1 << 10)	/* KVM_PERF_CPUID_CPU */
 #define KVM_PERF_FEATURE_CLOCK		(1 << 11)	/* guest_perf_page.clock */
 #define KVM_PERF_FEATURE_REASON		(1 << 12)	/* guest_perf_page.reason */
+#define KVM_PERF_FEATURE_HOST		(1 << 13)	/* KVM_PERF_FLAG_HOST */
 
 /*
  * Intel: a fixed counter for each of these, besides the general-purpose ones. Reference
@@ -313,10 +314,11 @@
 #define KVM_PERF_TYPE_RAW		4
 #define KVM_PERF_TYPE_BREAKPOINT	5	/* refused: a guest has debug registers itself */
 
-/* Bits of guest_perf_attr.flags, the same as in perf_event_attr. */
+/* Bits of guest_perf_attr.flags, the same as in perf_event_attr but for the last one. */
 #define KVM_PERF_FLAG_DISABLED		(1 << 0)	/* without effect */
 #define KVM_PERF_FLAG_EXCLUDE_USER	(1 << 4)	/* of the guest */
 #define KVM_PERF_FLAG_EXCLUDE_KERNEL	(1 << 5)	/* of the guest */
+#define KVM_PERF_FLAG_HOST		(1 << 15)	/* also the host, in the vCPU's thread */
 
 #define KVM_PERF_ATTR_SIZE_VER0		72
 

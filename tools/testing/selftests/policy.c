@@ -306,6 +306,64 @@ TEST_F(policy, min_period)
 	EXPECT_CALL(0, open_event(v, 0, 50000));
 }
 
+static int64_t open_host(struct tiny_vcpu *v, int id, uint64_t period)
+{
+	struct guest_perf_attr attr = {
+		.type = KVM_PERF_TYPE_HARDWARE, .size = KVM_PERF_ATTR_SIZE_VER0, .config = 1,
+		.sample_period = period, .flags = KVM_PERF_FLAG_HOST,
+	};
+
+	return open_attr(v, id, KVM_PERF_EVENT_SIZE, &attr);
+}
+
+/* What both events have counted up to now. */
+static void read_both(struct tiny_vcpu *v, uint64_t count[2])
+{
+	int i;
+
+	for (i = 0; i < 2; i++)
+		count[i] = id_call(v, KVM_PERF_OP_READ, i) ? 0 : event_at(v->vm, i)->count;
+}
+
+/* With access=global a VM may count what the host does in its vCPUs' threads, not sample it. */
+TEST_F(policy, global)
+{
+	struct tiny_vcpu *v = &self->in.vcpu[0];
+	uint64_t before[2], after[2];
+	int i;
+
+	NEED_PMU();
+	ASSERT_TRUE(begins(&self->in));
+	EXPECT_FALSE(features(v) & KVM_PERF_FEATURE_HOST);
+	EXPECT_CALL(-KVM_EPERM, open_host(v, 1, 0));
+	EXPECT_EQ(1, refused("access"));
+	ASSERT_EQ(0, tiny_rules_write("comm=pvperf_in access=global\n"));
+	EXPECT_TRUE(gone(&self->in, KVM_PERF_REASON_POLICY));
+	EXPECT_TRUE(features(v) & KVM_PERF_FEATURE_HOST);
+	EXPECT_FALSE(features(&self->out.vcpu[0]) & KVM_PERF_FEATURE_HOST);
+	EXPECT_CALL(-KVM_EINVAL, open_host(v, 1, 100000));
+
+	ASSERT_TRUE(begins(&self->in));
+	ASSERT_CALL(0, open_host(v, 1, 0));
+	ASSERT_CALL(0, id_call(v, KVM_PERF_OP_ENABLE, 1));
+	read_both(v, before);
+	ASSERT_EQ(0, tiny_spin(v, TURNS));
+	read_both(v, after);
+	EXPECT_TRUE(counted(after[0] - before[0], TURNS));
+	EXPECT_LE(after[0] - before[0], after[1] - before[1]);
+	/* A guest's call is some ten instructions; KVM_RUN around it, more than a thousand. */
+	read_both(v, before);
+	for (i = 0; i < 100; i++)
+		tiny_call(v, KVM_PERF_OP_PROBE, 0, 0, 0);
+	read_both(v, after);
+	EXPECT_GT(100 * 200, after[0] - before[0]);
+	EXPECT_LE(100 * 1000, after[1] - before[1]);
+
+	ASSERT_EQ(0, tiny_rules_write("comm=pvperf_in access=local\n"));
+	EXPECT_TRUE(gone(&self->in, KVM_PERF_REASON_POLICY));
+	EXPECT_CALL(-KVM_EPERM, open_host(v, 1, 0));
+}
+
 static int64_t now(void)
 {
 	struct timespec t;

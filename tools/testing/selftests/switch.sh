@@ -103,4 +103,28 @@ host "echo > $rules"
 sleep 2
 take_raw
 tap $? "raw events are back" "$(cat /tmp/stat)"
+
+# both_sides: count the guest's instructions, and those of the host's side as well, in $guest, $host
+both_sides() {
+	perf stat -x, -o /tmp/stat -e pvperf/vcpu-instructions/,pvperf/vcpu-instructions,host=1/ \
+		./loop100m 2> /tmp/error
+	guest=$(awk -F, '$1 + 0 && !/host=1/ { print $1 }' /tmp/stat)
+	host=$(awk -F, '$1 + 0 && /host=1/ { print $1 }' /tmp/stat)
+}
+both_sides
+[ -z "$host" ] && dmesg | grep -q 'host=1): the host does not allow that; ask .* (access=global)'
+tap $? "access=local: the host's side is refused, and the guest's log says why" "$host"
+host "echo access=global > $rules"
+sleep 2
+both_sides
+[ "${guest:-0}" -ge $want ] && [ "${host:-0}" -gt "$((guest + 10000))" ]
+tap $? "access=global: the host's side counts" "guest $guest, with the host's side $host"
+! perf record -q -o /dev/null -e pvperf/vcpu-instructions,host=1/ true 2> /tmp/error &&
+	dmesg | grep -q 'host=1): it is only counted; use perf stat'
+tap $? "access=global: the host's side is not sampled, and the guest's log says so" "$(cat /tmp/error)"
+host "echo > $rules"
+sleep 2
+both_sides
+[ -z "$host" ]
+tap $? "access=global is taken back" "$host"
 tap_end

@@ -114,7 +114,7 @@ static void test_attr(void)
 {
 	const uint64_t allowed = KVM_PERF_FLAG_DISABLED |
 				 KVM_PERF_FLAG_EXCLUDE_USER |
-				 KVM_PERF_FLAG_EXCLUDE_KERNEL;
+				 KVM_PERF_FLAG_EXCLUDE_KERNEL | KVM_PERF_FLAG_HOST;
 	struct guest_perf_attr a = good_attr;
 	unsigned int i, wrong;
 	uint32_t size;

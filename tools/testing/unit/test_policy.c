@@ -235,6 +235,36 @@ static void test_raw_list(void)
 	tap(features(&side) & KVM_PERF_FEATURE_RAW, "raw=list: raw events are announced");
 }
 
+/* Only access=global has the host's side of a vCPU, and only to count. */
+static void test_host_side(void)
+{
+	static const struct guest_perf_attr events[] = {
+		{ .type = PERF_TYPE_HARDWARE, .flags = KVM_PERF_FLAG_HOST },
+		{ .type = PERF_TYPE_HW_CACHE, .flags = KVM_PERF_FLAG_HOST },
+		{ .type = PERF_TYPE_RAW, .config = 0xc0, .flags = KVM_PERF_FLAG_HOST },
+	};
+	struct guest_perf_attr attr;
+	struct side side = local;
+	unsigned int i;
+
+	tap(!(features(&side) & KVM_PERF_FEATURE_HOST), "host: not announced");
+	side.policy.word[PVPERF_WORD_ACCESS] = PVPERF_ACCESS_GLOBAL;
+	tap(features(&side) & KVM_PERF_FEATURE_HOST, "host: announced");
+	for (i = 0; i < 3; i++) {
+		attr = events[i];
+		is(-KVM_EPERM, pvperf_policy_check(&local.policy, &local.offer, &attr), "host");
+		tap(pvperf_policy_why(&local.policy, &local.offer, &attr) == PVPERF_WORD_ACCESS,
+		    "host: access=global would allow it");
+		is(0, pvperf_policy_check(&side.policy, &side.offer, &attr), "host");
+		attr.sample_period = 100000;
+		is(-KVM_EINVAL, pvperf_policy_check(&side.policy, &side.offer, &attr), "host, sampled");
+	}
+	attr = (struct guest_perf_attr) { .type = PERF_TYPE_SOFTWARE, .flags = KVM_PERF_FLAG_HOST };
+	is(-KVM_EINVAL, pvperf_policy_check(&side.policy, &side.offer, &attr), "host, software");
+	side.offer.hardware = false;
+	tap(!(features(&side) & KVM_PERF_FEATURE_HOST), "host: not announced without counters");
+}
+
 static void test_cpu(void)
 {
 	struct side side = local;
@@ -290,7 +320,7 @@ static void test_access(void)
 		KVM_PERF_FEATURE_READ_MANY | KVM_PERF_FEATURE_COUNTERS |
 		KVM_PERF_FEATURE_NARROW | KVM_PERF_FEATURE_OPEN_PAGE |
 		KVM_PERF_FEATURE_CPU | KVM_PERF_FEATURE_CLOCK |
-		KVM_PERF_FEATURE_REASON)),
+		KVM_PERF_FEATURE_REASON | KVM_PERF_FEATURE_HOST)),
 	    "only features that the ABI knows are announced");
 }
 
@@ -348,6 +378,7 @@ int main(void)
 	test_hardware();
 	test_raw_msr();
 	test_raw_list();
+	test_host_side();
 	test_cpu();
 	test_software();
 	test_cache();

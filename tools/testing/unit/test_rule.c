@@ -35,7 +35,7 @@ static void test_refused(void)
 	refused("max_events=4294967297", "is not between");
 	refused("max_events=18446744073709551617", "is not between");
 	refused("max_events=0x10", "is not between");
-	refused("access=global", "neither unavailable nor local");
+	refused("access=all", "none of unavailable, local and global");
 	refused("raw=maybe", "none of no, yes and list");
 	refused("host_events=list", "neither no nor yes");
 	refused("raw=no raw=no", "stands twice");
@@ -70,6 +70,7 @@ static void test_printed(void)
 	printed(" raw=0\tcomm=x  ", "comm=x raw=no");
 	printed("raw=Y", "raw=yes");
 	printed("raw=list", "raw=list");
+	printed("access=global", "access=global");
 	printed(all, all);
 	tap(!parse("") && !parse(" \t") && !parse("# raw=no") && !parse("\t#"),
 	    "empty lines and comments are no rules");
