@@ -30,7 +30,7 @@ TEST_F(rules, text)
 {
 	static const char *const bad[] = {
 		"max_events=65", "max_events=0", "max_events=", "max_events", "max_events=1x",
-		"max_events=4294967297", "max_events=-1", "access=global", "access=", "foo=1",
+		"max_events=4294967297", "max_events=-1", "access=all", "access=", "foo=1",
 		"comm=x", "comm= raw=no", "raw=no raw=yes", "comm=a comm=b raw=no", "pid=x raw=no",
 		"pid=99999999 raw=no", "=", "raw", "raw=maybe", "min_period=99",
 		"raw=no\nraw=no # no comment", "raw=no\n\n#\nmax_pages=65537",
