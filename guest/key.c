@@ -158,6 +158,8 @@ int pvperf_key_refuse(const struct pvperf_key *key)
 		return pvperf_refuse_host();
 	if (key->type != KVM_PERF_TYPE_RAW)
 		return -EACCES;
-	return pvperf_raw_wants_config1(raw_maker(), key->config) ?
-	       pvperf_refuse_msr(key->config) : pvperf_refuse_raw_bits(key->config);
+	if (pvperf_raw_wants_config1(raw_maker(), key->config))
+		return pvperf_refuse_msr(key->config);
+	return pvperf_raw_has_more(raw_maker(), key->config) ?
+	       pvperf_refuse_raw_bits(key->config) : pvperf_refuse_raw_listed(key->config);
 }

@@ -28,6 +28,13 @@ __u64 pvperf_raw_config(enum pvperf_raw_maker maker, __u64 config)
 	return config & taken_bits[maker];
 }
 
+int pvperf_raw_has_more(enum pvperf_raw_maker maker, __u64 config)
+{
+	__u64 fields = PVPERF_RAW_SELECT | (maker == PVPERF_RAW_AMD ? PVPERF_RAW_SELECT_AMD : 0);
+
+	return !!(config & ~fields);
+}
+
 int pvperf_raw_wants_config1(enum pvperf_raw_maker maker, __u64 config)
 {
 	return (maker == PVPERF_RAW_INTEL || maker == PVPERF_RAW_INTEL_TSX) &&

@@ -29,4 +29,7 @@ __u64 pvperf_raw_config(enum pvperf_raw_maker maker, __u64 config);
  */
 int pvperf_raw_wants_config1(enum pvperf_raw_maker maker, __u64 config);
 
+/* Has it bits besides select, unit mask, edge, invert and counter mask? */
+int pvperf_raw_has_more(enum pvperf_raw_maker maker, __u64 config);
+
 #endif /* _PVPERF_GUEST_RAW_H */

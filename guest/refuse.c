@@ -77,6 +77,12 @@ int pvperf_refuse_raw_bits(u64 config)
 		      config);
 }
 
+int pvperf_refuse_raw_listed(u64 config)
+{
+	return refuse(-EACCES, "raw event 0x%llx: the host allows only raw events that are about the hyperthread alone (raw=list); ask the host's operator for all (raw=yes)",
+		      config);
+}
+
 int pvperf_refuse_host(void)
 {
 	return refuse(-EACCES, "the host's part of a vCPU (host=1): the host does not allow that; ask the host's operator for it (access=global)");

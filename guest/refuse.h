@@ -16,9 +16,10 @@ int pvperf_refuse_group(u64 need);
 /* @config is what the program gave. */
 int pvperf_refuse_config1(u64 config);
 int pvperf_refuse_msr(u64 config);
-/* The host allows no raw events at all; or it does not allow this one. */
+/* The host allows no raw events at all; or not these bits; or only those of its list. */
 int pvperf_refuse_raw(u64 config);
 int pvperf_refuse_raw_bits(u64 config);
+int pvperf_refuse_raw_listed(u64 config);
 /* What the host does in the vCPU's thread: not allowed, or not to be sampled. */
 int pvperf_refuse_host(void);
 int pvperf_refuse_host_samples(void);

@@ -27,7 +27,9 @@ PMU_FORMAT_ATTR(cmask,	"config:24-31");
 PMU_FORMAT_ATTR(pv,	"config:48-51");
 PMU_FORMAT_ATTR(host,	"config:52");
 
+/* The first one is of "pvperf" only. */
 static struct attribute *format_attrs[] = {
+	&format_attr_host.attr,
 	&format_attr_event.attr,
 	&format_attr_umask.attr,
 	&format_attr_edge.attr,
@@ -37,25 +39,14 @@ static struct attribute *format_attrs[] = {
 	NULL,
 };
 
-static const struct attribute_group format_group = {
+static const struct attribute_group cpu_format = {
+	.name = "format",
+	.attrs = format_attrs + 1,
+};
+
+static const struct attribute_group pvperf_format = {
 	.name = "format",
 	.attrs = format_attrs,
-};
-
-static struct attribute *pvperf_format_attrs[] = {
-	&format_attr_event.attr,
-	&format_attr_umask.attr,
-	&format_attr_edge.attr,
-	&format_attr_inv.attr,
-	&format_attr_cmask.attr,
-	&format_attr_pv.attr,
-	&format_attr_host.attr,
-	NULL,
-};
-
-static const struct attribute_group pvperf_format_group = {
-	.name = "format",
-	.attrs = pvperf_format_attrs,
 };
 
 /*
@@ -207,14 +198,14 @@ static const struct attribute_group caps_group = {
 };
 
 const struct attribute_group *pvperf_sysfs_cpu[] = {
-	&format_group,
+	&cpu_format,
 	&cpu_events,
 	&caps_group,
 	NULL,
 };
 
 const struct attribute_group *pvperf_sysfs_pvperf[] = {
-	&pvperf_format_group,
+	&pvperf_format,
 	&pvperf_events,
 	&caps_group,
 	NULL,

@@ -64,13 +64,21 @@ static void access_close(bool leaves)
 	hooked = false;
 }
 
+static bool access_offers(u32 access)
+{
+	return access >= PVPERF_ACCESS_LOCAL;
+}
+
 static void access_note(void)
 {
+	static const char *const notes[] = {
+		[PVPERF_ACCESS_UNAVAILABLE] = "not available to any guest (access=unavailable)",
+		[PVPERF_ACCESS_LOCAL] = "guests may count what their own vCPUs do",
+		[PVPERF_ACCESS_GLOBAL] = "guests may count what their own vCPUs do, and what the host does in their threads (access=global)",
+	};
+
 	pr_info("ready: ABI %u.%u, %s\n", KVM_PERF_ABI_VERSION >> 16,
-		KVM_PERF_ABI_VERSION & 0xffff,
-		access_now() == PVPERF_ACCESS_LOCAL ?
-		"guests may count what their own vCPUs do" :
-		"not available to any guest (access=unavailable)");
+		KVM_PERF_ABI_VERSION & 0xffff, notes[access_now()]);
 }
 
 static int access_apply(enum pvperf_access access)
@@ -80,15 +88,17 @@ static int access_apply(enum pvperf_access access)
 	lockdep_assert_held(&access_lock);
 	/* Before the hooks are there: their self-test makes calls. */
 	access_is(access);
-	if (access == PVPERF_ACCESS_LOCAL)
+	if (access_offers(access))
 		err = access_open();
 	else
 		access_close(false);
-	if (err)
+	if (err) {
 		access_is(PVPERF_ACCESS_UNAVAILABLE);
-	else
-		access_note();
-	return err;
+		return err;
+	}
+	access_note();
+	/* Between local and global VMs go on, with another policy. */
+	return access_offers(access) ? pvperf_vms_judge() : 0;
 }
 
 static int access_write(u32 access)
@@ -98,7 +108,7 @@ static int access_write(u32 access)
 	mutex_lock(&access_lock);
 	if (!loaded)
 		access_is(access);
-	else if (access != access_now() || hooked != (access == PVPERF_ACCESS_LOCAL))
+	else if (access != access_now() || hooked != access_offers(access))
 		err = access_apply(access);
 	mutex_unlock(&access_lock);
 	return err;
@@ -134,7 +144,7 @@ int pvperf_access_init(void)
 	int err = 0;
 
 	mutex_lock(&access_lock);
-	if (access_now() == PVPERF_ACCESS_LOCAL)
+	if (access_offers(access_now()))
 		err = access_open();
 	if (err)
 		access_is(PVPERF_ACCESS_UNAVAILABLE);

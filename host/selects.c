@@ -19,7 +19,7 @@ const struct pvperf_selects pvperf_selects_intel[] = {
 	{ 0x02, 0x08, 0xff }, { 0x0b, 0x0f, 0xff },
 	/* Floating point, SIMD, the TLBs. */
 	{ 0x10, 0x13, 0xff },
-	/* The last cache, architectural; from 0x10 on for a bus of old. */
+	/* The last cache, architectural; 0x10 and 0x20: by prefetchers and other cores. */
 	{ 0x2e, 0, 0x4f },
 	/* Prefetch instructions; 0x40 is the second-level cache. */
 	{ 0x32, 0, 0x0f },

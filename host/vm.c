@@ -22,6 +22,7 @@
 #include "vcpu.h"
 #include "vm.h"
 
+static DEFINE_MUTEX(judge_lock);	/* or a verdict by older rules could come last */
 static DEFINE_MUTEX(vms_lock);
 static DEFINE_HASHTABLE(vms, 8);
 static u64 last_serial;
@@ -372,10 +373,8 @@ static bool vms_settle(bool forever, u32 *moved)
 
 static bool vm_has_too_much(const struct pvperf_vm *vm)
 {
-	const struct pvperf_policy *policy = &vm->policy;
-
-	return atomic_read(&vm->events) > policy->word[PVPERF_WORD_MAX_VM_EVENTS] ||
-	       READ_ONCE(vm->held) > policy->word[PVPERF_WORD_MAX_PAGES];
+	return atomic_read(&vm->events) > vm->policy.word[PVPERF_WORD_MAX_VM_EVENTS] ||
+	       READ_ONCE(vm->held) > vm->policy.word[PVPERF_WORD_MAX_PAGES];
 }
 
 static void vm_end_events(struct pvperf_vm *vm, u32 reason)
@@ -410,6 +409,7 @@ int pvperf_vms_judge(void)
 	u32 moved = 0;
 	int err;
 
+	mutex_lock(&judge_lock);
 	while ((vm = vm_next(vm))) {
 		err = pvperf_rules_judge(vm->process, vm->name, &verdict);
 		if (!err)
@@ -418,6 +418,7 @@ int pvperf_vms_judge(void)
 			pr_err("VM of process %d (%s) keeps its policy: no memory; write the rules again\n",
 			       vm->pid, vm->name);
 	}
+	mutex_unlock(&judge_lock);
 	return vms_settle(false, &moved) ? 0 : -EBUSY;
 }
 

@@ -364,6 +364,24 @@ TEST_F(policy, global)
 	EXPECT_CALL(-KVM_EPERM, open_host(v, 1, 0));
 }
 
+/* The parameter says the same of all VMs. */
+TEST_F(policy, global_for_all)
+{
+	struct tiny_vcpu *v = &self->in.vcpu[0];
+
+	NEED_PMU();
+	ASSERT_TRUE(begins(&self->in));
+	ASSERT_EQ(0, tiny_param_write("access", "global"));
+	EXPECT_TRUE(offered(v));
+	EXPECT_TRUE(features(v) & KVM_PERF_FEATURE_HOST);
+	EXPECT_TRUE(begins(&self->in));
+	EXPECT_CALL(0, open_host(v, 1, 0));
+	EXPECT_EQ(0, tiny_param_write("access", "local"));
+	EXPECT_TRUE(gone(&self->in, KVM_PERF_REASON_POLICY));
+	EXPECT_FALSE(features(v) & KVM_PERF_FEATURE_HOST);
+	EXPECT_CALL(-KVM_EPERM, open_host(v, 1, 0));
+}
+
 static int64_t now(void)
 {
 	struct timespec t;

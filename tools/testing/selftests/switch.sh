@@ -104,6 +104,14 @@ sleep 2
 take_raw
 tap $? "raw events are back" "$(cat /tmp/stat)"
 
+host "echo raw=list > $rules"
+sleep 2
+take_raw
+tap $? "raw=list: retired instructions are counted" "$(cat /tmp/stat)"
+perf stat -x, -o /tmp/stat -e r0160 true 2> /dev/null
+[ -z "$(stat_value /tmp/stat)" ] && dmesg | grep -q 'raw event 0x160: .* alone (raw=list)'
+tap $? "raw=list: the second-level cache is not, and the guest's log says why" "$(cat /tmp/stat)"
+
 # both_sides: count the guest's instructions, and those of the host's side as well, in $guest, $host
 both_sides() {
 	perf stat -x, -o /tmp/stat -e pvperf/vcpu-instructions/,pvperf/vcpu-instructions,host=1/ \

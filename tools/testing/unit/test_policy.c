@@ -188,7 +188,7 @@ static void test_raw_msr(void)
 	    wrong, refused);
 }
 
-/* Each entry of a list ends somewhere; so does a CPU without one. */
+/* Of each vendor's list: events in it, and their neighbours. A CPU without a list has none. */
 static void test_raw_list(void)
 {
 	static const struct {

@@ -94,6 +94,14 @@ static void test_config1(void)
 	    !pvperf_raw_wants_config1(PVPERF_RAW_OTHER, 0x01b7), "nor has any of AMD's");
 }
 
+static void test_has_more(void)
+{
+	tap(!pvperf_raw_has_more(PVPERF_RAW_AMD, 0xfff84ffff) &&
+	    !pvperf_raw_has_more(PVPERF_RAW_INTEL, 0xff84ffff), "all fields are no more");
+	tap(pvperf_raw_has_more(PVPERF_RAW_INTEL, 0x1000000c0) &&
+	    pvperf_raw_has_more(PVPERF_RAW_AMD, 0x2000c0), "other bits are");
+}
+
 int main(void)
 {
 	test_amd();
@@ -102,5 +110,6 @@ int main(void)
 	test_intel(PVPERF_RAW_INTEL_TSX, true);
 	test_drivers_own(PVPERF_RAW_OTHER, "another maker");
 	test_config1();
+	test_has_more();
 	return tap_end();
 }
