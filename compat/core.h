@@ -71,7 +71,8 @@ static inline void pvperf_core_take_running_of_other(struct perf_event *event, u
  * pvperf_core_is_off() - Will core leave an event out when it schedules the event's group?
  * @event: the event
  *
- * event_sched_in() ignores those whose .state is OFF or less: disabled, or in error.
+ * event_sched_in() ignores those whose .state is OFF or less: disabled, in error, or taken
+ * off a CPU that went offline, by list_del_event().
  *
  * Return: true if so.
  */

@@ -74,7 +74,7 @@ static void access_note(void)
 	static const char *const notes[] = {
 		[PVPERF_ACCESS_UNAVAILABLE] = "not available to any guest (access=unavailable)",
 		[PVPERF_ACCESS_LOCAL] = "guests may count what their own vCPUs do",
-		[PVPERF_ACCESS_GLOBAL] = "guests may count what their own vCPUs do, and what the host does in their threads (access=global)",
+		[PVPERF_ACCESS_GLOBAL] = "guests may count all that the host's CPUs do (access=global)",
 	};
 
 	pr_info("ready: ABI %u.%u, %s\n", KVM_PERF_ABI_VERSION >> 16,
@@ -137,7 +137,7 @@ static const struct kernel_param_ops access_ops = {
 	.get = access_get,
 };
 module_param_cb(access, &access_ops, NULL, 0644);
-MODULE_PARM_DESC(access, "what a VM may see: unavailable, local (its own vCPUs; default), or global (and what the host does in their threads); unavailable takes pvperf from the VMs that run, too");
+MODULE_PARM_DESC(access, "what a VM may see: unavailable, local (its own vCPUs; default), or global (and all that the host's CPUs do); unavailable takes pvperf from the VMs that run, too");
 
 int pvperf_access_init(void)
 {

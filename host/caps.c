@@ -2,6 +2,7 @@
 /*
  * What this CPU can count for guests, and CPUID leaves.
  */
+#include <linux/cpumask.h>
 #include <linux/random.h>
 #include <linux/siphash.h>
 #include <linux/string.h>
@@ -106,6 +107,13 @@ void pvperf_caps_init(bool hardware)
 	get_random_bytes(&epoch_key, sizeof(epoch_key));
 }
 
+/* A CPU that is present may come online at any time. */
+static u32 caps_host_cpus(const struct pvperf_policy *policy)
+{
+	return pvperf_policy_features(policy, &pvperf_offer) & KVM_PERF_FEATURE_HOST_CPUS ?
+	       cpumask_last(cpu_present_mask) + 1 : 0;
+}
+
 void pvperf_caps_cpuid(const struct pvperf_policy *policy, u32 leaf, u32 *eax, u32 *ebx,
 		       u32 *ecx, u32 *edx)
 {
@@ -131,6 +139,10 @@ void pvperf_caps_cpuid(const struct pvperf_policy *policy, u32 leaf, u32 *eax, u
 	case KVM_PERF_CPUID_CPU:
 		cpuid(0, eax, ebx, ecx, edx);
 		*eax = cpuid_eax(1);
+		break;
+	case KVM_PERF_CPUID_HOST_CPUS:
+		*eax = caps_host_cpus(policy);
+		*ebx = *ecx = *edx = 0;
 		break;
 	default:
 		pvperf_narrow_cpuid(leaf, eax, ebx, ecx, edx);

@@ -46,18 +46,27 @@ int pvperf_decode_param(const struct guest_perf_event_param *param)
 				   sizeof(struct guest_perf_attr), 8);
 }
 
-int pvperf_decode_attr(const struct guest_perf_attr *attr)
+/* A whole CPU is counted as a whole. */
+static int decode_flags(const struct guest_perf_attr *attr)
 {
 	const __u64 flags = KVM_PERF_FLAG_DISABLED |
 			    KVM_PERF_FLAG_EXCLUDE_USER |
 			    KVM_PERF_FLAG_EXCLUDE_KERNEL |
 			    KVM_PERF_FLAG_HOST;
+	const __u64 whole = KVM_PERF_FLAG_DISABLED | KVM_PERF_FLAG_CPU;
 
+	if (!(attr->flags & ~flags) && !attr->cpu)
+		return 0;
+	return attr->flags & ~whole || !(attr->flags & KVM_PERF_FLAG_CPU) ? -KVM_EINVAL : 0;
+}
+
+int pvperf_decode_attr(const struct guest_perf_attr *attr)
+{
 	if (attr->size && attr->size != KVM_PERF_ATTR_SIZE_VER0)
 		return -KVM_E2BIG;
-	if (attr->flags & ~flags)
+	if (decode_flags(attr))
 		return -KVM_EINVAL;
-	if (attr->sample_type || attr->read_format || attr->reserved)
+	if (attr->sample_type || attr->read_format)
 		return -KVM_EINVAL;
 	if (attr->bp_type || attr->bp_addr || attr->bp_len)
 		return -KVM_EINVAL;

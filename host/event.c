@@ -19,6 +19,7 @@
 #include "slots.h"
 #include "sync.h"
 #include "thread.h"
+#include "whole.h"
 
 /* perf's error as one of the ABI. */
 static int event_error(long err)
@@ -74,18 +75,20 @@ static struct perf_event *event_create(struct pvperf_host_event *event)
 	};
 
 	if (from->type != PERF_TYPE_SOFTWARE) {
+		if (atomic_read(&blocked))
+			return ERR_PTR(-EOPNOTSUPP);
 		handler = pvperf_overflow_nmi;
 		attr.pinned = pvperf_policy_word(policy, PVPERF_WORD_PRIORITY) ==
 			      PVPERF_PRIORITY_PINNED;
-		attr.exclude_host = !(from->flags & KVM_PERF_FLAG_HOST);
+		attr.exclude_host = !(from->flags & (KVM_PERF_FLAG_HOST | KVM_PERF_FLAG_CPU));
 		attr.exclude_user = !!(from->flags & KVM_PERF_FLAG_EXCLUDE_USER);
 		attr.exclude_kernel = !!(from->flags & KVM_PERF_FLAG_EXCLUDE_KERNEL);
 	}
 	if (atomic_inc_return(&thread->events) >
 	    pvperf_policy_word(policy, PVPERF_WORD_MAX_EVENTS))
 		perf = ERR_PTR(-ENOSPC);
-	else if (from->type != PERF_TYPE_SOFTWARE && atomic_read(&blocked))
-		perf = ERR_PTR(-EOPNOTSUPP);
+	else if (unlikely(from->flags & KVM_PERF_FLAG_CPU))
+		perf = pvperf_whole_create(&attr, from->cpu);
 	else
 		perf = perf_event_create_kernel_counter(&attr, -1, thread->task,
 							handler, event);
@@ -341,11 +344,24 @@ static void event_renew(struct pvperf_host_event *event, struct pvperf_thread *b
 	}
 }
 
+/* An event of a CPU is bound to no thread, but counts in the limit of one. */
+static void event_move_place(struct pvperf_host_event *event, struct pvperf_thread *before)
+{
+	if (!event->perf)
+		return;
+	atomic_dec(&before->events);
+	atomic_inc(&event->vcpu->thread->events);
+}
+
 void pvperf_event_rebind(struct pvperf_host_event *event, struct pvperf_thread *before)
 {
 	u64 left;
 
 	lockdep_assert_held(&event->vcpu->lock);
+	if (event->attr.flags & KVM_PERF_FLAG_CPU) {
+		event_move_place(event, before);
+		return;
+	}
 	left = event_stop(event);
 	event_rebase(event);
 	event_renew(event, before, left);

@@ -20,6 +20,7 @@
 #include "rules.h"
 #include "stats.h"
 #include "vm.h"
+#include "whole.h"
 
 #define CREATE_TRACE_POINTS
 #include "trace.h"
@@ -36,9 +37,12 @@ static int __init pvperf_host_init(void)
 	int err;
 
 	pvperf_caps_init(pvperf_event_hardware());
-	err = pvperf_vms_init();
+	err = pvperf_whole_init();
 	if (err)
 		return err;
+	err = pvperf_vms_init();
+	if (err)
+		goto err_whole;
 	pvperf_compat_count_init();
 	pvperf_overflow_init();
 	pvperf_pin_init();
@@ -51,6 +55,8 @@ static int __init pvperf_host_init(void)
 	}
 	pvperf_vms_fini();
 	pvperf_keep_exit();
+err_whole:
+	pvperf_whole_exit();
 	return err;
 }
 
@@ -63,6 +69,7 @@ static void __exit pvperf_host_exit(void)
 	pvperf_vms_fini();
 	pvperf_rules_exit();
 	pvperf_keep_exit();
+	pvperf_whole_exit();
 	pvperf_hooks_keep_text();
 	pr_info("unloaded\n");
 }

@@ -68,10 +68,13 @@ static int check_raw(const struct pvperf_policy *policy, const struct pvperf_off
 	return offer->extra_msr && pvperf_code_has_msr(attr->config) ? -KVM_EPERM : 0;
 }
 
-/* Counts only: samples would tell where the host's kernel and the VMM are. */
+/* More than what the vCPU does in the guest. */
+#define FLAGS_GLOBAL		(KVM_PERF_FLAG_HOST | KVM_PERF_FLAG_CPU)
+
+/* Counts only: samples would tell where the host's kernel and its processes are. */
 static int check_host(const struct pvperf_policy *policy, const struct guest_perf_attr *attr)
 {
-	if (!(attr->flags & KVM_PERF_FLAG_HOST))
+	if (!(attr->flags & FLAGS_GLOBAL))
 		return 0;
 	if (pvperf_policy_word(policy, PVPERF_WORD_ACCESS) < PVPERF_ACCESS_GLOBAL)
 		return -KVM_EPERM;
@@ -101,7 +104,7 @@ static int check_counter(const struct pvperf_policy *policy, const struct pvperf
 static int check_software(const struct pvperf_policy *policy,
 			  const struct guest_perf_attr *attr)
 {
-	if (attr->flags & KVM_PERF_FLAG_HOST)
+	if (attr->flags & FLAGS_GLOBAL)
 		return -KVM_EINVAL;
 	switch (attr->config) {
 	case SW_CPU_CLOCK:
@@ -173,7 +176,7 @@ __u32 pvperf_policy_features(const struct pvperf_policy *policy,
 		features |= KVM_PERF_FEATURE_HOST_SW;
 	if (offer->hardware &&
 	    pvperf_policy_word(policy, PVPERF_WORD_ACCESS) >= PVPERF_ACCESS_GLOBAL)
-		features |= KVM_PERF_FEATURE_HOST;
+		features |= KVM_PERF_FEATURE_HOST | KVM_PERF_FEATURE_HOST_CPUS;
 	return features;
 }
 

@@ -19,7 +19,8 @@
  * enum pvperf_access - what guests may count
  * @PVPERF_ACCESS_UNAVAILABLE: nothing, as if there were no host side
  * @PVPERF_ACCESS_LOCAL: what the VM's own vCPUs do
- * @PVPERF_ACCESS_GLOBAL: and what the host does in their threads, counts only
+ * @PVPERF_ACCESS_GLOBAL: and what the host does in their threads, and what its CPUs do, counts
+ *	only
  */
 enum pvperf_access {
 	PVPERF_ACCESS_UNAVAILABLE,

@@ -75,9 +75,9 @@ static void event_show(struct seq_file *m, const struct pvperf_host_event *event
 	const char *state = pvperf_pin_poisoned(event->shared) ? "poisoned" :
 							       states[event->sync.state];
 
-	seq_printf(m, "    event id=%d type=%s config=0x%llx flags=0x%llx period=%llu state=%s count=%llu enabled=%llu running=%llu\n",
+	seq_printf(m, "    event id=%d type=%s config=0x%llx flags=0x%llx cpu=%u period=%llu state=%s count=%llu enabled=%llu running=%llu\n",
 		   event->id, event_type(event->attr.type), event->attr.config,
-		   event->attr.flags, event->period, state,
+		   event->attr.flags, event->attr.cpu, event->period, state,
 		   event->sync.count, event->sync.time_enabled,
 		   event->sync.time_running);
 }

@@ -66,24 +66,32 @@ static s64 sync_ran_since(struct pvperf_host_event *event)
 	s64 passed = pvperf_sync_ran(event) - event->ran;
 	s64 most = sync_now(event) - event->synced;
 
+	if (event->attr.flags & KVM_PERF_FLAG_CPU)
+		return max(most, 0LL);
 	event->ran += passed;
 	return clamp(passed, 0LL, max(most, 0LL));
 }
 
+/* Has perf stopped both clocks of an event that the guest believes to be on? */
+static bool sync_stands(const struct pvperf_host_event *event)
+{
+	return pvperf_sync_failed(event) || (event->enabled && pvperf_core_is_off(event->perf));
+}
+
 /*
- * perf stops both clocks of a pinned event that has found no counter, so the event
- * would look as if it had counted all the time. Book the time that the thread has
- * run since instead.
+ * perf stops both clocks of a pinned event that has found no counter, and of one whose CPU
+ * has gone offline, so the event would look as if it had counted all the time. Book the time
+ * that the thread has run since, or that has passed, instead.
  */
 static void sync_book_failed(struct pvperf_host_event *event, u64 enabled)
 {
 	s64 passed, counted;
 
-	if (!event->perf->attr.pinned)
+	if (!event->perf->attr.pinned && !(event->attr.flags & KVM_PERF_FLAG_CPU))
 		return;
 	passed = sync_ran_since(event);
 	counted = event->base.time_enabled + enabled - event->sync.time_enabled;
-	if (pvperf_sync_failed(event) && passed > counted)
+	if (sync_stands(event) && passed > counted)
 		event->base.time_enabled += passed - counted;
 }
 

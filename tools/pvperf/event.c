@@ -86,5 +86,7 @@ void event_name(const char *type, uint64_t config, uint64_t flags, char *name,
 		used += snprintf(name + used, size - used,
 				 flags & KVM_PERF_FLAG_EXCLUDE_USER ? "u" : ":u");
 	if (used < size && flags & KVM_PERF_FLAG_HOST)
-		snprintf(name + used, size - used, "+host");
+		used += snprintf(name + used, size - used, "+host");
+	if (used < size && flags & KVM_PERF_FLAG_CPU)
+		snprintf(name + used, size - used, "+cpu");
 }

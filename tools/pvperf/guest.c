@@ -129,6 +129,7 @@ static void guest_feature_names(uint32_t features, char *names, size_t size)
 		{ KVM_PERF_FEATURE_CLOCK, "clock" },
 		{ KVM_PERF_FEATURE_REASON, "reason" },
 		{ KVM_PERF_FEATURE_HOST, "host-side" },
+		{ KVM_PERF_FEATURE_HOST_CPUS, "host-cpus" },
 	};
 	size_t used = 0;
 	int i;
@@ -144,7 +145,7 @@ static void guest_feature_names(uint32_t features, char *names, size_t size)
 static void guest_features(const struct side *side, struct finding *f)
 {
 	uint32_t has = cpuid(KVM_PERF_CPUID_FEATURES).ebx;
-	char names[128];
+	char names[160];
 
 	if (!guest_host_side()) {
 		finding_unknown(f, "the host does not offer pvperf");

@@ -14,7 +14,7 @@
 static const struct {
 	const char *what, *todo;
 } reasons[PVPERF_WORDS] = {
-	[PVPERF_WORD_ACCESS] = { "calls, looks at CPUID or events of the host's side were refused", "access=local or global" },
+	[PVPERF_WORD_ACCESS] = { "calls, looks at CPUID or events of the host were refused", "access=local or global" },
 	[PVPERF_WORD_RAW] = { "raw events were refused", "raw=yes" },
 	[PVPERF_WORD_HOST_EVENTS] = { "software events of the host were refused", "host_events=yes" },
 	[PVPERF_WORD_MAX_EVENTS] = { "events were too many for their vCPU", "a greater max_events" },

@@ -55,6 +55,11 @@
  *   BASE + 8   EAX  family, model and stepping of the host's CPU, as in EAX of CPUID 1
  *              EBX, ECX, EDX: its maker, as in CPUID 0
  *
+ * and with KVM_PERF_FEATURE_HOST_CPUS the CPUs that KVM_PERF_FLAG_CPU may name::
+ *
+ *   BASE + 9   EAX  1 + the highest number of a CPU of the host; those below it may
+ *              be missing
+ *
  * The leaves may appear and disappear while the guest runs: when the host loads
  * or unloads its module, and with live migration. So a guest confirms the answer
  * by one call, KVM_PERF_OP_PROBE, which returns the ABI version, the same as BASE + 1.
@@ -184,7 +189,7 @@
  *   -KVM_E2BIG        .size of the attr is not one that the host knows
  *   -KVM_EPERM        a type of event that the VM's policy does not allow
  *   -KVM_EEXIST       the VM has an event of this id
- *   -KVM_ENOENT       the host's PMU has no such event
+ *   -KVM_ENOENT       the host's PMU has no such event; no such CPU is online
  *   -KVM_ENOSPC       the vCPU's or VM's limit of events or pages is reached
  *   -KVM_EBUSY        the host's PMU can't take it now
  *   -KVM_EOPNOTSUPP   the host's PMU is lent out to VMs (mediated vPMU)
@@ -213,7 +218,7 @@
 
 /* ------------------------------------------------------------ discovery */
 
-#define KVM_PERF_ABI_VERSION		0x00010007
+#define KVM_PERF_ABI_VERSION		0x00010008
 #define KVM_PERF_ABI_MAJOR(v)		((v) >> 16)
 
 #define KVM_PERF_CPUID_BASE		0x4000ff00
@@ -223,7 +228,8 @@
 #define KVM_PERF_CPUID_NARROW		0x4000ff05
 #define KVM_PERF_CPUID_EXCEPTIONS	0x4000ff06	/* and the next one */
 #define KVM_PERF_CPUID_CPU		0x4000ff08
-#define KVM_PERF_CPUID_MAX		0x4000ff08
+#define KVM_PERF_CPUID_HOST_CPUS	0x4000ff09
+#define KVM_PERF_CPUID_MAX		0x4000ff09
 #define KVM_PERF_SIGNATURE		"PvPerfPvPerf"
 
 #define KVM_PERF_FEATURE_PAGE		(1 << 0)	/* ATTACH, DETACH */
@@ -240,6 +246,7 @@
 #define KVM_PERF_FEATURE_CLOCK		(1 << 11)	/* guest_perf_page.clock */
 #define KVM_PERF_FEATURE_REASON		(1 << 12)	/* guest_perf_page.reason */
 #define KVM_PERF_FEATURE_HOST		(1 << 13)	/* KVM_PERF_FLAG_HOST */
+#define KVM_PERF_FEATURE_HOST_CPUS	(1 << 14)	/* KVM_PERF_FLAG_CPU */
 
 /*
  * Intel: a fixed counter for each of these, besides the general-purpose ones. Reference
@@ -314,10 +321,11 @@
 #define KVM_PERF_TYPE_RAW		4
 #define KVM_PERF_TYPE_BREAKPOINT	5	/* refused: a guest has debug registers itself */
 
-/* Bits of guest_perf_attr.flags, the same as in perf_event_attr but for the last one. */
+/* Bits of guest_perf_attr.flags, the same as in perf_event_attr but for the last two. */
 #define KVM_PERF_FLAG_DISABLED		(1 << 0)	/* without effect */
 #define KVM_PERF_FLAG_EXCLUDE_USER	(1 << 4)	/* of the guest */
 #define KVM_PERF_FLAG_EXCLUDE_KERNEL	(1 << 5)	/* of the guest */
+#define KVM_PERF_FLAG_CPU		(1 << 14)	/* all that .cpu of the host does */
 #define KVM_PERF_FLAG_HOST		(1 << 15)	/* also the host, in the vCPU's thread */
 
 #define KVM_PERF_ATTR_SIZE_VER0		72
@@ -332,7 +340,7 @@
  * @read_format: 0: the guest makes what is read
  * @flags: KVM_PERF_FLAG_*
  * @bp_type: 0
- * @reserved: 0
+ * @cpu: with KVM_PERF_FLAG_CPU a CPU of the host; else 0
  * @bp_addr: 0
  * @bp_len: 0
  */
@@ -345,7 +353,7 @@ struct guest_perf_attr {
 	__u64 read_format;
 	__u64 flags;
 	__u32 bp_type;
-	__u32 reserved;
+	__u32 cpu;
 	__u64 bp_addr;
 	__u64 bp_len;
 };

@@ -15,7 +15,7 @@ AT(guest_perf_attr, sample_type, 24);
 AT(guest_perf_attr, read_format, 32);
 AT(guest_perf_attr, flags, 40);
 AT(guest_perf_attr, bp_type, 48);
-AT(guest_perf_attr, reserved, 52);
+AT(guest_perf_attr, cpu, 52);
 AT(guest_perf_attr, bp_addr, 56);
 AT(guest_perf_attr, bp_len, 64);
 

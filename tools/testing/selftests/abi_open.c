@@ -112,13 +112,14 @@ BAD_POKE(flag_exclusive, ATTR(flags, 1 << 3), -KVM_EINVAL);
 BAD_POKE(flag_exclude_hv, ATTR(flags, 1 << 6), -KVM_EINVAL);
 BAD_POKE(flag_exclude_idle, ATTR(flags, 1 << 7), -KVM_EINVAL);
 BAD_POKE(flag_host, ATTR(flags, KVM_PERF_FLAG_HOST), -KVM_EPERM);
+BAD_POKE(flag_cpu, ATTR(flags, KVM_PERF_FLAG_CPU), -KVM_EPERM);
 BAD_POKE(flag_precise, ATTR(flags, 1 << 16), -KVM_EINVAL);
 BAD_POKE(flag_exclude_host, ATTR(flags, 1 << 19), -KVM_EINVAL);
 BAD_POKE(flag_exclude_guest, ATTR(flags, 1 << 20), -KVM_EINVAL);
 BAD_POKE(flag_last, ATTR(flags, 1ull << 63), -KVM_EINVAL);
 BAD_POKE(bp_type, ATTR(bp_type, 1), -KVM_EINVAL);
-BAD_POKE(reserved, ATTR(reserved, 1), -KVM_EINVAL);
-BAD_POKE(reserved_last, ATTR(reserved, 1u << 31), -KVM_EINVAL);
+BAD_POKE(cpu, ATTR(cpu, 1), -KVM_EINVAL);
+BAD_POKE(cpu_last, ATTR(cpu, 1u << 31), -KVM_EINVAL);
 BAD_POKE(bp_addr, ATTR(bp_addr, 1), -KVM_EINVAL);
 BAD_POKE(bp_len, ATTR(bp_len, 1ull << 63), -KVM_EINVAL);
 

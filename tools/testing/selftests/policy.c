@@ -6,6 +6,7 @@
  */
 
 #include "tiny_test.h"
+#include "named.h"
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
@@ -41,40 +42,6 @@ FIXTURE_TEARDOWN(policy)
 	tiny_vm_destroy(&self->out);
 	EXPECT_EQ(0, tiny_rules_write("\n"));
 	EXPECT_TRUE(tiny_totals_wait(&self->before));
-}
-
-/* The guest attaches its page, and opens and starts an event. */
-static bool begins(struct tiny_vm *vm)
-{
-	struct tiny_vcpu *v = &vm->vcpu[0];
-
-	return !tiny_call_gpa(v, KVM_PERF_OP_ATTACH, AT_HEAD(0), 0) &&
-	       !open_event(v, 0, 0) && !id_call(v, KVM_PERF_OP_ENABLE, 0);
-}
-
-static bool offered(struct tiny_vcpu *v)
-{
-	uint32_t r[4] = { 0 };
-
-	return !tiny_cpuid(v, KVM_PERF_CPUID_BASE, r) &&
-	       !memcmp(&r[1], KVM_PERF_SIGNATURE, 12) &&
-	       tiny_call(v, KVM_PERF_OP_PROBE, 0, 0, 0) == KVM_PERF_ABI_VERSION;
-}
-
-static uint32_t features(struct tiny_vcpu *v)
-{
-	uint32_t r[4] = { 0 };
-
-	tiny_cpuid(v, KVM_PERF_CPUID_FEATURES, r);
-	return r[1];
-}
-
-static bool gone(struct tiny_vm *vm, uint32_t reason)
-{
-	const struct guest_perf_page *head = head_at(vm, 0);
-
-	return head->state == KVM_PERF_PAGE_GONE && head->reason == reason &&
-	       event_at(vm, 0)->state == KVM_PERF_STATE_GONE;
 }
 
 static void check_absent(struct __test_metadata *_metadata, struct tiny_vcpu *v)
@@ -183,26 +150,6 @@ static int64_t open_as(struct tiny_vcpu *v, int id, uint32_t type, uint64_t conf
 	return open_attr(v, id, KVM_PERF_EVENT_SIZE, &attr);
 }
 
-/* How often @word has refused this process's VMs something, or let them wait. */
-static long refused(const char *word)
-{
-	FILE *f = fopen("/sys/kernel/debug/pvperf/vms", "re");
-	char line[512], want[64];
-	long all = 0, times;
-	char *at;
-
-	if (!f)
-		return -1;
-	snprintf(want, sizeof(want), "  refused word=%s times=", word);
-	while (fgets(line, sizeof(line), f)) {
-		at = strstr(line, want);
-		if (at == line && sscanf(line + strlen(want), "%ld", &times) == 1)
-			all += times;
-	}
-	fclose(f);
-	return all;
-}
-
 /* The word of a kind of events, live: they end, are refused and counted, and come back. */
 static void check_kind(struct __test_metadata *_metadata, struct tiny_vm *vm, const char *word,
 		       uint32_t feature, uint32_t type, uint64_t config)
@@ -304,82 +251,6 @@ TEST_F(policy, min_period)
 	EXPECT_CALL(-KVM_EINVAL, open_event(v, 0, 49999));
 	EXPECT_EQ(1, refused("min_period"));
 	EXPECT_CALL(0, open_event(v, 0, 50000));
-}
-
-static int64_t open_host(struct tiny_vcpu *v, int id, uint64_t period)
-{
-	struct guest_perf_attr attr = {
-		.type = KVM_PERF_TYPE_HARDWARE, .size = KVM_PERF_ATTR_SIZE_VER0, .config = 1,
-		.sample_period = period, .flags = KVM_PERF_FLAG_HOST,
-	};
-
-	return open_attr(v, id, KVM_PERF_EVENT_SIZE, &attr);
-}
-
-/* What both events have counted up to now. */
-static void read_both(struct tiny_vcpu *v, uint64_t count[2])
-{
-	int i;
-
-	for (i = 0; i < 2; i++)
-		count[i] = id_call(v, KVM_PERF_OP_READ, i) ? 0 : event_at(v->vm, i)->count;
-}
-
-/* With access=global a VM may count what the host does in its vCPUs' threads, not sample it. */
-TEST_F(policy, global)
-{
-	struct tiny_vcpu *v = &self->in.vcpu[0];
-	uint64_t before[2], after[2];
-	int i;
-
-	NEED_PMU();
-	ASSERT_TRUE(begins(&self->in));
-	EXPECT_FALSE(features(v) & KVM_PERF_FEATURE_HOST);
-	EXPECT_CALL(-KVM_EPERM, open_host(v, 1, 0));
-	EXPECT_EQ(1, refused("access"));
-	ASSERT_EQ(0, tiny_rules_write("comm=pvperf_in access=global\n"));
-	EXPECT_TRUE(gone(&self->in, KVM_PERF_REASON_POLICY));
-	EXPECT_TRUE(features(v) & KVM_PERF_FEATURE_HOST);
-	EXPECT_FALSE(features(&self->out.vcpu[0]) & KVM_PERF_FEATURE_HOST);
-	EXPECT_CALL(-KVM_EINVAL, open_host(v, 1, 100000));
-
-	ASSERT_TRUE(begins(&self->in));
-	ASSERT_CALL(0, open_host(v, 1, 0));
-	ASSERT_CALL(0, id_call(v, KVM_PERF_OP_ENABLE, 1));
-	read_both(v, before);
-	ASSERT_EQ(0, tiny_spin(v, TURNS));
-	read_both(v, after);
-	EXPECT_TRUE(counted(after[0] - before[0], TURNS));
-	EXPECT_LE(after[0] - before[0], after[1] - before[1]);
-	/* A guest's call is some ten instructions; KVM_RUN around it, more than a thousand. */
-	read_both(v, before);
-	for (i = 0; i < 100; i++)
-		tiny_call(v, KVM_PERF_OP_PROBE, 0, 0, 0);
-	read_both(v, after);
-	EXPECT_GT(100 * 200, after[0] - before[0]);
-	EXPECT_LE(100 * 1000, after[1] - before[1]);
-
-	ASSERT_EQ(0, tiny_rules_write("comm=pvperf_in access=local\n"));
-	EXPECT_TRUE(gone(&self->in, KVM_PERF_REASON_POLICY));
-	EXPECT_CALL(-KVM_EPERM, open_host(v, 1, 0));
-}
-
-/* The parameter says the same of all VMs. */
-TEST_F(policy, global_for_all)
-{
-	struct tiny_vcpu *v = &self->in.vcpu[0];
-
-	NEED_PMU();
-	ASSERT_TRUE(begins(&self->in));
-	ASSERT_EQ(0, tiny_param_write("access", "global"));
-	EXPECT_TRUE(offered(v));
-	EXPECT_TRUE(features(v) & KVM_PERF_FEATURE_HOST);
-	EXPECT_TRUE(begins(&self->in));
-	EXPECT_CALL(0, open_host(v, 1, 0));
-	EXPECT_EQ(0, tiny_param_write("access", "local"));
-	EXPECT_TRUE(gone(&self->in, KVM_PERF_REASON_POLICY));
-	EXPECT_FALSE(features(v) & KVM_PERF_FEATURE_HOST);
-	EXPECT_CALL(-KVM_EPERM, open_host(v, 1, 0));
 }
 
 static int64_t now(void)

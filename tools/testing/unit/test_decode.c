@@ -114,7 +114,8 @@ static void test_attr(void)
 {
 	const uint64_t allowed = KVM_PERF_FLAG_DISABLED |
 				 KVM_PERF_FLAG_EXCLUDE_USER |
-				 KVM_PERF_FLAG_EXCLUDE_KERNEL | KVM_PERF_FLAG_HOST;
+				 KVM_PERF_FLAG_EXCLUDE_KERNEL | KVM_PERF_FLAG_HOST |
+				 KVM_PERF_FLAG_CPU;
 	struct guest_perf_attr a = good_attr;
 	unsigned int i, wrong;
 	uint32_t size;
@@ -146,7 +147,7 @@ static void test_attr(void)
 	EACH_BIT(sample_type, 64, 0ull);
 	EACH_BIT(read_format, 64, 0ull);
 	EACH_BIT(bp_type, 32, 0ull);
-	EACH_BIT(reserved, 32, 0ull);
+	EACH_BIT(cpu, 32, 0ull);
 	EACH_BIT(bp_addr, 64, 0ull);
 	EACH_BIT(bp_len, 64, 0ull);
 	EACH_BIT(sample_period, 64, ~0ull >> 1);

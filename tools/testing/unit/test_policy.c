@@ -235,22 +235,27 @@ static void test_raw_list(void)
 	tap(features(&side) & KVM_PERF_FEATURE_RAW, "raw=list: raw events are announced");
 }
 
-/* Only access=global has the host's side of a vCPU, and only to count. */
+#define ANNOUNCED	(KVM_PERF_FEATURE_HOST | KVM_PERF_FEATURE_HOST_CPUS)
+
+/* Only access=global has the host's side of a vCPU, and the host's CPUs, and only to count. */
 static void test_host_side(void)
 {
 	static const struct guest_perf_attr events[] = {
 		{ .type = PERF_TYPE_HARDWARE, .flags = KVM_PERF_FLAG_HOST },
 		{ .type = PERF_TYPE_HW_CACHE, .flags = KVM_PERF_FLAG_HOST },
 		{ .type = PERF_TYPE_RAW, .config = 0xc0, .flags = KVM_PERF_FLAG_HOST },
+		{ .type = PERF_TYPE_HARDWARE, .flags = KVM_PERF_FLAG_CPU, .cpu = 3 },
+		{ .type = PERF_TYPE_HW_CACHE, .flags = KVM_PERF_FLAG_CPU },
+		{ .type = PERF_TYPE_RAW, .config = 0xc0, .flags = KVM_PERF_FLAG_CPU },
 	};
 	struct guest_perf_attr attr;
 	struct side side = local;
 	unsigned int i;
 
-	tap(!(features(&side) & KVM_PERF_FEATURE_HOST), "host: not announced");
+	tap(!(features(&side) & ANNOUNCED), "host: not announced");
 	side.policy.word[PVPERF_WORD_ACCESS] = PVPERF_ACCESS_GLOBAL;
-	tap(features(&side) & KVM_PERF_FEATURE_HOST, "host: announced");
-	for (i = 0; i < 3; i++) {
+	tap((features(&side) & ANNOUNCED) == ANNOUNCED, "host: announced");
+	for (i = 0; i < 6; i++) {
 		attr = events[i];
 		is(-KVM_EPERM, pvperf_policy_check(&local.policy, &local.offer, &attr), "host");
 		tap(pvperf_policy_why(&local.policy, &local.offer, &attr) == PVPERF_WORD_ACCESS,
@@ -261,8 +266,10 @@ static void test_host_side(void)
 	}
 	attr = (struct guest_perf_attr) { .type = PERF_TYPE_SOFTWARE, .flags = KVM_PERF_FLAG_HOST };
 	is(-KVM_EINVAL, pvperf_policy_check(&side.policy, &side.offer, &attr), "host, software");
+	attr.flags = KVM_PERF_FLAG_CPU;
+	is(-KVM_EINVAL, pvperf_policy_check(&side.policy, &side.offer, &attr), "CPU, software");
 	side.offer.hardware = false;
-	tap(!(features(&side) & KVM_PERF_FEATURE_HOST), "host: not announced without counters");
+	tap(!(features(&side) & ANNOUNCED), "host: not announced without counters");
 }
 
 static void test_cpu(void)
@@ -320,7 +327,8 @@ static void test_access(void)
 		KVM_PERF_FEATURE_READ_MANY | KVM_PERF_FEATURE_COUNTERS |
 		KVM_PERF_FEATURE_NARROW | KVM_PERF_FEATURE_OPEN_PAGE |
 		KVM_PERF_FEATURE_CPU | KVM_PERF_FEATURE_CLOCK |
-		KVM_PERF_FEATURE_REASON | KVM_PERF_FEATURE_HOST)),
+		KVM_PERF_FEATURE_REASON | KVM_PERF_FEATURE_HOST |
+		KVM_PERF_FEATURE_HOST_CPUS)),
 	    "only features that the ABI knows are announced");
 }
 
