@@ -208,6 +208,7 @@ static u64 step_open_param(struct pvperf_cpu *cpu, int s)
 		.sample_period = slot->key.sampling ?
 				 pvperf_period_of(slot->event) : 0,
 		.flags = slot->key.flags | KVM_PERF_FLAG_DISABLED,
+		.cpu = slot->key.cpu,
 	};
 	open->param = (struct guest_perf_event_param) {
 		.attr_addr = __pa(&open->attr),

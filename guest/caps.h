@@ -12,6 +12,7 @@ struct pvperf_caps {
 	struct pvperf_counters counters;
 	u32 min_period;
 	u32 family;	/* family and model of the host's CPU, by CPUID 1; 0: not known */
+	u32 host_cpus;	/* 1 + the highest number of one that may be counted; 0: none */
 	u8 model;	/* a number of its own for each kind of CPU; 0: not known */
 };
 

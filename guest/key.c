@@ -130,6 +130,22 @@ static int key_config(const struct perf_event *event, struct pvperf_key *key)
 	return key->type == KVM_PERF_TYPE_SOFTWARE ? -EINVAL : key_host(key);
 }
 
+int pvperf_key_of_cpu(const struct perf_event *event, u16 cpu, struct pvperf_key *key)
+{
+	const u64 config = event->attr.config;
+	int err;
+
+	if (!(pvperf_caps.features & KVM_PERF_FEATURE_HOST_CPUS))
+		return pvperf_refuse_host_cpu();
+	*key = (struct pvperf_key) {
+		.cpu = cpu,
+		.flags = KVM_PERF_FLAG_CPU,
+		.config = config & ~PVPERF_CONFIG_PV,
+	};
+	err = key_numbered(event, FIELD_GET(PVPERF_CONFIG_PV, config), key);
+	return err ?: key->type == KVM_PERF_TYPE_SOFTWARE ? -EINVAL : 0;
+}
+
 int pvperf_key_of(const struct perf_event *event, struct pvperf_key *key)
 {
 	const struct perf_event_attr *attr = &event->attr;
@@ -156,6 +172,8 @@ int pvperf_key_refuse(const struct pvperf_key *key)
 {
 	if (key->flags & KVM_PERF_FLAG_HOST && !(pvperf_caps.features & KVM_PERF_FEATURE_HOST))
 		return pvperf_refuse_host();
+	if (key->flags & KVM_PERF_FLAG_CPU && !(pvperf_caps.features & KVM_PERF_FEATURE_HOST_CPUS))
+		return pvperf_refuse_host_cpu();
 	if (key->type != KVM_PERF_TYPE_RAW)
 		return -EACCES;
 	if (pvperf_raw_wants_config1(raw_maker(), key->config))

@@ -13,6 +13,7 @@
 #include "caps.h"
 #include "clock.h"
 #include "cpu.h"
+#include "hosts.h"
 #include "hypercall.h"
 #include "nmi.h"
 #include "notify.h"
@@ -63,6 +64,7 @@ static int __init pvperf_guest_init(void)
 	err = pvperf_pmu_init();
 	if (err)
 		goto err_notify;
+	pvperf_hosts_init();
 	pvperf_clock_init();
 	if (!pvperf_caps_cpu_is_ours())
 		pr_notice("the host's CPU is of another model (CPUID 1: %#x) than the VM's: raw events, and those that perf list has for the VM's model, count what their codes mean at the host\n",
@@ -85,6 +87,7 @@ module_init(pvperf_guest_init);
 static void __exit pvperf_guest_exit(void)
 {
 	pvperf_clock_exit();
+	pvperf_hosts_exit();
 	pvperf_pmu_exit();
 	pvperf_notify_exit();
 	pvperf_watch_stop();

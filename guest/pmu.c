@@ -18,7 +18,6 @@
 #include "counters.h"
 #include "event.h"
 #include "key.h"
-#include "link.h"
 #include "period.h"
 #include "pmu.h"
 #include "read.h"
@@ -198,32 +197,14 @@ static void event_destroy(struct perf_event *event)
 	kfree_rcu(pvperf_event_of(event), rcu);
 }
 
-/* While no event was there to notice, the host may have changed what it allows. */
-static void look_again(void)
+int pvperf_pmu_event_begin(struct perf_event *event, const struct pvperf_key *key)
 {
-	unsigned long flags;
-
-	local_irq_save(flags);
-	if (pvperf_link_gone(pvperf_cpu_this()))
-		pvperf_batch_flush(pvperf_cpu_this());
-	local_irq_restore(flags);
-}
-
-static int event_init(struct perf_event *event)
-{
-	struct pvperf_event *p;
-	struct pvperf_key key;
+	struct pvperf_event *p = kzalloc(sizeof(*p), GFP_KERNEL);
 	int err;
 
-	look_again();
-	err = event_check(event) ?: pvperf_key_of(event, &key);
-	if (err)
-		return err;
-	key.need = pvperf_counters_need(&pvperf_caps.counters, key.type, key.config);
-	p = kzalloc(sizeof(*p), GFP_KERNEL);
 	if (!p)
 		return -ENOMEM;
-	p->key = key;
+	p->key = *key;
 	event->pmu_private = p;
 	err = event_setup(event, p);
 	if (err) {
@@ -238,9 +219,22 @@ static int event_init(struct perf_event *event)
 	return 0;
 }
 
+static int event_init(struct perf_event *event)
+{
+	struct pvperf_key key;
+	int err;
+
+	pvperf_trial_look_again();
+	err = event_check(event) ?: pvperf_key_of(event, &key);
+	if (err)
+		return err;
+	key.need = pvperf_counters_need(&pvperf_caps.counters, key.type, key.config);
+	return pvperf_pmu_event_begin(event, &key);
+}
+
 /* ------------------------------------------------------------- registration */
 
-static struct pmu pmu_template = {
+struct pmu pvperf_pmu_template = {
 	.module		= THIS_MODULE,
 	.task_ctx_nr	= perf_hw_context,
 	.pmu_enable	= bracket_end,
@@ -279,8 +273,8 @@ static int pmu_register(struct pmu **pmu, const char *name, int type,
 {
 	struct pmu *registered;
 
-	pmu_template.attr_groups = groups;
-	registered = pvperf_compat_pmu_register(&pmu_template, name, type);
+	pvperf_pmu_template.attr_groups = groups;
+	registered = pvperf_compat_pmu_register(&pvperf_pmu_template, name, type);
 	if (IS_ERR(registered))
 		return PTR_ERR(registered);
 	*pmu = registered;
@@ -292,7 +286,7 @@ int pvperf_pmu_init(void)
 	int err;
 
 	if (!(pvperf_caps.features & KVM_PERF_FEATURE_SAMPLING))
-		pmu_template.capabilities = PERF_PMU_CAP_NO_INTERRUPT;
+		pvperf_pmu_template.capabilities = PERF_PMU_CAP_NO_INTERRUPT;
 	pvperf_sysfs_init();
 	/* Closes the host events that pvperf_sysfs_init() opened on trial. */
 	pvperf_watch_once();
@@ -302,7 +296,7 @@ int pvperf_pmu_init(void)
 		if (err)
 			return err;
 		/* So that events of "pvperf" may be in a group with events of "cpu". */
-		pmu_template.task_ctx_nr = perf_sw_context;
+		pvperf_pmu_template.task_ctx_nr = perf_sw_context;
 	} else {
 		pr_info("this VM has a PMU of its own (vPMU), and perf takes that for cycles and the like; ours are pvperf/vcpu-cycles/ and so on. A VM without a vPMU: -cpu ...,pmu=off, in libvirt <pmu state='off'/>, or kvm.enable_pmu=0 on the host\n");
 	}

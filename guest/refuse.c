@@ -92,3 +92,13 @@ int pvperf_refuse_host_samples(void)
 {
 	return refuse(-EOPNOTSUPP, "samples of the host's part of a vCPU (host=1): it is only counted; use perf stat");
 }
+
+int pvperf_refuse_host_cpu(void)
+{
+	return refuse(-EACCES, "a CPU of the host: the host does not allow that any more; ask the host's operator for it (access=global)");
+}
+
+int pvperf_refuse_host_cpu_samples(void)
+{
+	return refuse(-EINVAL, "samples of a CPU of the host: it is only counted; use perf stat -a");
+}

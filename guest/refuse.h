@@ -23,5 +23,8 @@ int pvperf_refuse_raw_listed(u64 config);
 /* What the host does in the vCPU's thread: not allowed, or not to be sampled. */
 int pvperf_refuse_host(void);
 int pvperf_refuse_host_samples(void);
+/* A CPU of the host, which the host has allowed before. */
+int pvperf_refuse_host_cpu(void);
+int pvperf_refuse_host_cpu_samples(void);
 
 #endif /* _PVPERF_GUEST_REFUSE_H */

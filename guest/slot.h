@@ -8,7 +8,7 @@
 static inline bool pvperf_key_equal(const struct pvperf_key *a,
 				    const struct pvperf_key *b)
 {
-	return a->type == b->type && a->how == b->how && a->config == b->config;
+	return a->what == b->what && a->how == b->how && a->config == b->config;
 }
 
 /* Is @slot free while its host event counts for @key? The next user only needs a READ. */

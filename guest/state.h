@@ -30,7 +30,13 @@
 
 /* What the host counts in a slot. Events of equal keys can share a host event in turn. */
 struct pvperf_key {
-	u32 type;
+	union {
+		struct {
+			u16 type;
+			u16 cpu;	/* of the host, with KVM_PERF_FLAG_CPU */
+		};
+		u32 what;		/* both, to compare */
+	};
 	union {
 		struct {
 			u16 flags;

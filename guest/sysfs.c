@@ -74,6 +74,17 @@ PMU_EVENT_ATTR_STRING(vcpu-stalled-cycles-frontend,	attr_vcpu7, "event=0x07,pv=0
 PMU_EVENT_ATTR_STRING(vcpu-stalled-cycles-backend,	attr_vcpu8, "event=0x08,pv=0x1");
 PMU_EVENT_ATTR_STRING(vcpu-ref-cycles,		attr_vcpu9, "event=0x09,pv=0x1");
 
+PMU_EVENT_ATTR_STRING(host-cycles,		attr_host0, "event=0x00,pv=0x1");
+PMU_EVENT_ATTR_STRING(host-instructions,	attr_host1, "event=0x01,pv=0x1");
+PMU_EVENT_ATTR_STRING(host-cache-references,	attr_host2, "event=0x02,pv=0x1");
+PMU_EVENT_ATTR_STRING(host-cache-misses,	attr_host3, "event=0x03,pv=0x1");
+PMU_EVENT_ATTR_STRING(host-branch-instructions,	attr_host4, "event=0x04,pv=0x1");
+PMU_EVENT_ATTR_STRING(host-branch-misses,	attr_host5, "event=0x05,pv=0x1");
+PMU_EVENT_ATTR_STRING(host-bus-cycles,		attr_host6, "event=0x06,pv=0x1");
+PMU_EVENT_ATTR_STRING(host-stalled-cycles-frontend,	attr_host7, "event=0x07,pv=0x1");
+PMU_EVENT_ATTR_STRING(host-stalled-cycles-backend,	attr_host8, "event=0x08,pv=0x1");
+PMU_EVENT_ATTR_STRING(host-ref-cycles,		attr_host9, "event=0x09,pv=0x1");
+
 /* The host's events of the vCPU's thread; PERF_COUNT_SW_*. */
 PMU_EVENT_ATTR_STRING(host-cpu-clock,		attr_sw0, "event=0x00,pv=0x2");
 PMU_EVENT_ATTR_STRING(host-cpu-clock.unit,	attr_sw0_unit, "ns");
@@ -81,7 +92,7 @@ PMU_EVENT_ATTR_STRING(host-page-faults,		attr_sw2, "event=0x02,pv=0x2");
 PMU_EVENT_ATTR_STRING(host-context-switches,	attr_sw3, "event=0x03,pv=0x2");
 PMU_EVENT_ATTR_STRING(host-migrations,		attr_sw4, "event=0x04,pv=0x2");
 
-/* Both begin with one entry for each generic event, at the index that is its number. */
+/* All begin with one entry for each generic event, at the index that is its number. */
 static struct attribute *cpu_attrs[] = {
 	&attr_cpu0.attr.attr,
 	&attr_cpu1.attr.attr,
@@ -115,6 +126,20 @@ static struct attribute *pvperf_attrs[] = {
 	NULL,
 };
 
+static struct attribute *host_attrs[] = {
+	&attr_host0.attr.attr,
+	&attr_host1.attr.attr,
+	&attr_host2.attr.attr,
+	&attr_host3.attr.attr,
+	&attr_host4.attr.attr,
+	&attr_host5.attr.attr,
+	&attr_host6.attr.attr,
+	&attr_host7.attr.attr,
+	&attr_host8.attr.attr,
+	&attr_host9.attr.attr,
+	NULL,
+};
+
 static unsigned long present;	/* bits of the generic events that the host has */
 
 static umode_t event_visible(struct kobject *kobj, struct attribute *attr,
@@ -137,6 +162,28 @@ static const struct attribute_group pvperf_events = {
 	.name = "events",
 	.attrs = pvperf_attrs,
 	.is_visible = event_visible,
+};
+
+static const struct attribute_group host_events = {
+	.name = "events",
+	.attrs = host_attrs,
+	.is_visible = event_visible,
+};
+
+/* Has perf stat -a open one event of a PMU, not one on each of the guest's CPUs. */
+static ssize_t cpumask_show(struct device *dev, struct device_attribute *attr, char *buf)
+{
+	return sysfs_emit(buf, "%u\n", PVPERF_READER);
+}
+static DEVICE_ATTR_RO(cpumask);
+
+static struct attribute *cpumask_attrs[] = {
+	&dev_attr_cpumask.attr,
+	NULL,
+};
+
+static const struct attribute_group cpumask_group = {
+	.attrs = cpumask_attrs,
 };
 
 /* Tells perf not to try :p, :pp and :ppp. */
@@ -208,6 +255,13 @@ const struct attribute_group *pvperf_sysfs_pvperf[] = {
 	&pvperf_format,
 	&pvperf_events,
 	&caps_group,
+	NULL,
+};
+
+const struct attribute_group *pvperf_sysfs_host[] = {
+	&cpu_format,
+	&host_events,
+	&cpumask_group,
 	NULL,
 };
 

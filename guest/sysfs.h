@@ -19,6 +19,10 @@
 /* The attributes of each PMU. pvperf_sysfs_init() finds out which events the host has. */
 extern const struct attribute_group *pvperf_sysfs_cpu[];
 extern const struct attribute_group *pvperf_sysfs_pvperf[];
+extern const struct attribute_group *pvperf_sysfs_host[];
 void pvperf_sysfs_init(void);
+
+/* The guest's CPU that opens and reads the events of the host's CPUs. It never goes offline. */
+#define PVPERF_READER		0
 
 #endif /* _PVPERF_GUEST_SYSFS_H */

@@ -10,6 +10,7 @@
 #include <linux/irqflags.h>
 #include <linux/printk.h>
 #include "batch.h"
+#include "link.h"
 #include "slot.h"
 #include "state.h"
 #include "trial.h"
@@ -51,4 +52,15 @@ int pvperf_trial_open(const struct pvperf_key *key, int *slot)
 	if (err == -KVM_EOPNOTSUPP)
 		pr_notice_once("the host has lent out its PMU (mediated vPMU): no hardware event counts until it is back\n");
 	return err;
+}
+
+/* While no event was there to notice, the host may have changed what it allows. */
+void pvperf_trial_look_again(void)
+{
+	unsigned long flags;
+
+	local_irq_save(flags);
+	if (pvperf_link_gone(pvperf_cpu_this()))
+		pvperf_batch_flush(pvperf_cpu_this());
+	local_irq_restore(flags);
 }

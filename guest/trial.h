@@ -12,4 +12,7 @@ struct pvperf_key;
  */
 int pvperf_trial_open(const struct pvperf_key *key, int *slot);
 
+/* Looks for a new host side if the last one has gone, or allows something else now. */
+void pvperf_trial_look_again(void);
+
 #endif /* _PVPERF_GUEST_TRIAL_H */

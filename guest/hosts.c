@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * A PMU for each CPU of the host: pvperf_host_0, pvperf_host_1 and so on. To perf they are
+ * one PMU pvperf_host in several boxes, whose counts it adds. They are there from when the
+ * host first lets this VM count them. One CPU of the guest opens and reads the events of all.
+ * Calls pmu.h for what is alike in all PMUs. The invariant: a PMU that was registered stays
+ * until the module's exit, as programs may have it open.
+ */
+#define pr_fmt(fmt) "pvperf_guest: " fmt
+
+#include <linux/err.h>
+#include <linux/minmax.h>
+#include <linux/slab.h>
+#include <linux/workqueue.h>
+#include <linux/xarray.h>
+#include "../compat/perf.h"
+#include "caps.h"
+#include "hosts.h"
+#include "key.h"
+#include "pmu.h"
+#include "refuse.h"
+#include "state.h"
+#include "sysfs.h"
+#include "trial.h"
+
+/* Nobody waits for the PMUs of a host that allows them later: no CPU is woken for that. */
+#define HOSTS_EVERY	(2 * HZ)
+#define HOSTS_MAX	1024
+
+struct host_cpu {
+	struct pmu *pmu;
+	char name[24];
+};
+
+static DEFINE_XARRAY(hosts);	/* struct host_cpu, by the CPU's number; grows only */
+static u32 looked;		/* how many CPUs were looked at */
+
+static int host_cpu_of(const struct pmu *pmu)
+{
+	struct host_cpu *host;
+	unsigned long nr;
+
+	xa_for_each(&hosts, nr, host)
+		if (host->pmu == pmu)
+			return nr;
+	return -ENOENT;
+}
+
+static int host_event_init(struct perf_event *event)
+{
+	struct pvperf_key key;
+	int err, nr;
+
+	if (event->attr.type != event->pmu->type)
+		return -ENOENT;
+	/* perf 6.12 would try again for ever if core refused it, with -EOPNOTSUPP. */
+	if (is_sampling_event(event))
+		return pvperf_refuse_host_cpu_samples();
+	/* An event of a task would count all others, too. */
+	if (event->cpu < 0 || event->attach_state & PERF_ATTACH_TASK)
+		return -EINVAL;
+	nr = host_cpu_of(event->pmu);
+	if (nr < 0)
+		return nr;
+	pvperf_trial_look_again();
+	err = pvperf_key_of_cpu(event, nr, &key);
+	if (err)
+		return err;
+	event->cpu = PVPERF_READER;
+	return pvperf_pmu_event_begin(event, &key);
+}
+
+static int host_register(struct host_cpu *host)
+{
+	struct pmu like = pvperf_pmu_template, *pmu;
+
+	like.task_ctx_nr = perf_invalid_context;
+	like.capabilities = PERF_PMU_CAP_NO_INTERRUPT | PERF_PMU_CAP_NO_EXCLUDE;
+	like.event_init = host_event_init;
+	like.check_period = NULL;
+	like.attr_groups = pvperf_sysfs_host;
+	pmu = pvperf_compat_pmu_register(&like, host->name, -1);
+	if (IS_ERR(pmu))
+		return PTR_ERR(pmu);
+	host->pmu = pmu;
+	return 0;
+}
+
+static int host_add(u32 nr)
+{
+	struct host_cpu *host = kzalloc(sizeof(*host), GFP_KERNEL);
+	int err;
+
+	if (!host)
+		return -ENOMEM;
+	snprintf(host->name, sizeof(host->name), "pvperf_host_%u", nr);
+	/* First: from when it is registered somebody may open an event. */
+	err = xa_err(xa_store(&hosts, nr, host, GFP_KERNEL)) ?: host_register(host);
+	if (!err)
+		return 0;
+	xa_erase(&hosts, nr);
+	kfree(host);
+	return err;
+}
+
+static bool host_is_there(u32 nr)
+{
+	const struct pvperf_key key = {
+		.type = KVM_PERF_TYPE_HARDWARE,
+		.config = PERF_COUNT_HW_CPU_CYCLES,
+		.flags = KVM_PERF_FLAG_CPU,
+		.cpu = nr,
+	};
+	int slot;
+
+	return pvperf_trial_open(&key, &slot) != -KVM_ENOENT;
+}
+
+static void hosts_look(void)
+{
+	u32 n = min_t(u32, pvperf_caps.host_cpus, HOSTS_MAX);
+	u32 before = looked;
+	int err;
+
+	for (; looked < n; looked++) {
+		err = host_is_there(looked) ? host_add(looked) : 0;
+		if (err) {
+			pr_err("pvperf_host_%u can't be made (error %d)\n", looked, err);
+			return;
+		}
+	}
+	if (looked == before)
+		return;
+	pr_info("the host lets this VM count all that its CPUs do: pvperf_host/host-cycles/ and so on, in perf stat -a\n");
+	if (n < pvperf_caps.host_cpus)
+		pr_warn("of the host's %u CPUs only the first %u are there\n",
+			pvperf_caps.host_cpus, n);
+}
+
+static void hosts_work(struct work_struct *work);
+static DECLARE_DEFERRABLE_WORK(next_look, hosts_work);
+
+static void hosts_work(struct work_struct *work)
+{
+	pvperf_trial_look_again();
+	hosts_look();
+	schedule_delayed_work(&next_look, HOSTS_EVERY);
+}
+
+void pvperf_hosts_init(void)
+{
+	hosts_look();
+	schedule_delayed_work(&next_look, HOSTS_EVERY);
+}
+
+void pvperf_hosts_exit(void)
+{
+	struct host_cpu *host;
+	unsigned long nr;
+
+	cancel_delayed_work_sync(&next_look);
+	xa_for_each(&hosts, nr, host) {
+		pvperf_compat_pmu_unregister(host->pmu);
+		kfree(host);
+	}
+	xa_destroy(&hosts);
+}
