@@ -51,6 +51,8 @@ int pvperf_trial_open(const struct pvperf_key *key, int *slot)
 	local_irq_restore(flags);
 	if (err == -KVM_EOPNOTSUPP)
 		pr_notice_once("the host has lent out its PMU (mediated vPMU): no hardware event counts until it is back\n");
+	if (err == -KVM_EUSERS)
+		pr_notice_once("this VM counts only while no other VM does (access=exclusive at the host), and others count: its events begin when the others' have ended\n");
 	return err;
 }
 

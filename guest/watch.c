@@ -81,6 +81,8 @@ static void watch_print_host(bool gone, u32 reason)
 		pr_info("%s; events don't count until it returns\n",
 			reason == KVM_PERF_REASON_DENIED ?
 			"the host's operator has taken pvperf from this VM" :
+			reason == KVM_PERF_REASON_ALONE ?
+			"another VM counts alone, and the host side is not there meanwhile" :
 			"the host side has gone");
 	else
 		pr_info("%s\n", reason == KVM_PERF_REASON_POLICY ?

@@ -124,6 +124,11 @@ static int access_set(const char *value, const struct kernel_param *kp)
 		pr_err("parameter %s\n", why);
 		return -EINVAL;
 	}
+	if (access > PVPERF_ACCESS_GLOBAL) {
+		pr_err("parameter access=%.32s: only one VM can have the host alone; give it that by a rule (/dev/pvperf_policy)\n",
+		       strim(text));
+		return -EINVAL;
+	}
 	return access_write(access);
 }
 

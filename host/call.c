@@ -16,6 +16,7 @@
 #include "../compat/kvm.h"
 #include "call.h"
 #include "caps.h"
+#include "claim.h"
 #include "clock.h"
 #include "copy.h"
 #include "decode.h"
@@ -52,7 +53,9 @@ static noinline const struct pvperf_policy *call_policy(struct kvm *kvm)
 		return NULL;
 	if (call_access(&vm->policy) >= PVPERF_ACCESS_LOCAL)
 		return &vm->policy;
-	pvperf_refusal_note(vm, PVPERF_WORD_ACCESS, NULL);
+	/* No word would help as long as another VM has the host. */
+	if (READ_ONCE(vm->reason) != KVM_PERF_REASON_ALONE)
+		pvperf_refusal_note(vm, PVPERF_WORD_ACCESS, NULL);
 	return NULL;
 }
 
@@ -119,8 +122,19 @@ static int call_open_check(struct pvperf_vm *vm, const struct guest_perf_attr *a
 {
 	int err = pvperf_policy_check(&vm->policy, &pvperf_offer, attr);
 
-	if (unlikely(err))
+	if (unlikely(err) && err != -KVM_EUSERS)
 		call_note_denied(vm, attr);
+	return err;
+}
+
+/* A VM that counts alone takes the host now. The vCPU is not locked: that may take long. */
+static noinline int call_open_alone(struct pvperf_vm *vm, const struct guest_perf_attr *attr)
+{
+	int err = pvperf_claim(vm);
+
+	if (!err)
+		return call_open_check(vm, attr);
+	pvperf_refusal_note(vm, PVPERF_WORD_ACCESS, attr);
 	return err;
 }
 
@@ -199,6 +213,8 @@ static int call_open(struct pvperf_vcpu *vcpu, u64 addr, const s32 *id)
 	open.changes = atomic_read_acquire(&vm->changes);
 	if (!err)
 		err = call_open_check(vm, &open.attr);
+	if (unlikely(err) && err == -KVM_EUSERS)
+		err = call_open_alone(vm, &open.attr);
 	if (err)
 		return err;
 	pvperf_keep_make(&open.attr);

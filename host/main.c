@@ -10,6 +10,7 @@
 #include "../compat/count.h"
 #include "access.h"
 #include "caps.h"
+#include "claim.h"
 #include "clock.h"
 #include "control.h"
 #include "event.h"
@@ -66,6 +67,7 @@ static void __exit pvperf_host_exit(void)
 	pvperf_stats_exit();
 	pvperf_clock_exit();
 	pvperf_access_exit();
+	pvperf_claim_exit();
 	pvperf_vms_fini();
 	pvperf_rules_exit();
 	pvperf_keep_exit();

@@ -120,8 +120,11 @@ static int check_software(const struct pvperf_policy *policy,
 int pvperf_policy_check(const struct pvperf_policy *policy, const struct pvperf_offer *offer,
 			const struct guest_perf_attr *attr)
 {
-	if (pvperf_policy_word(policy, PVPERF_WORD_ACCESS) < PVPERF_ACCESS_LOCAL)
-		return -KVM_ENOSYS;
+	__u32 access = pvperf_policy_word(policy, PVPERF_WORD_ACCESS);
+
+	/* One comparison. */
+	if (access - PVPERF_ACCESS_LOCAL > PVPERF_ACCESS_GLOBAL - PVPERF_ACCESS_LOCAL)
+		return access < PVPERF_ACCESS_LOCAL ? -KVM_ENOSYS : -KVM_EUSERS;
 	if (attr->sample_period &&
 	    attr->sample_period < pvperf_policy_min_period(policy, attr->type))
 		return -KVM_EINVAL;
@@ -180,16 +183,22 @@ __u32 pvperf_policy_features(const struct pvperf_policy *policy,
 	return features;
 }
 
+/* How a VM gets access=global is not what it may have. */
+static int word_is_same(int i, __u32 a, __u32 b)
+{
+	return a == b || (i == PVPERF_WORD_ACCESS && a >= PVPERF_ACCESS_GLOBAL &&
+			  b >= PVPERF_ACCESS_GLOBAL);
+}
+
 __u32 pvperf_policy_assign(struct pvperf_policy *policy, const struct pvperf_policy *to)
 {
 	__u32 changed = 0;
 	int i;
 
 	for (i = 0; i < PVPERF_WORDS; i++) {
-		if (policy->word[i] == to->word[i])
-			continue;
+		if (!word_is_same(i, policy->word[i], to->word[i]))
+			changed |= 1u << i;
 		WRITE_ONCE(policy->word[i], to->word[i]);
-		changed |= 1u << i;
 	}
 	return changed;
 }

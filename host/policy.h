@@ -21,11 +21,15 @@
  * @PVPERF_ACCESS_LOCAL: what the VM's own vCPUs do
  * @PVPERF_ACCESS_GLOBAL: and what the host does in their threads, and what its CPUs do, counts
  *	only
+ * @PVPERF_ACCESS_EXCLUSIVE: the same, if no other VM counts, and none does meanwhile
+ * @PVPERF_ACCESS_FORCE: the same, and the events of other VMs end for it
  */
 enum pvperf_access {
 	PVPERF_ACCESS_UNAVAILABLE,
 	PVPERF_ACCESS_LOCAL,
 	PVPERF_ACCESS_GLOBAL,
+	PVPERF_ACCESS_EXCLUSIVE,
+	PVPERF_ACCESS_FORCE,
 };
 
 /**
@@ -109,7 +113,7 @@ static inline __u32 pvperf_policy_word(const struct pvperf_policy *policy,
  * @policy: the policy
  * @to: what it shall be
  *
- * Return: bit n: word n has changed.
+ * Return: bit n: word n has changed, so that the VM may have something else.
  */
 __u32 pvperf_policy_assign(struct pvperf_policy *policy, const struct pvperf_policy *to);
 
@@ -141,7 +145,7 @@ struct pvperf_offer {
  * @offer: this host's
  * @attr: was decoded
  *
- * Return: 0 or -KVM_E*.
+ * Return: 0 or -KVM_E*; -KVM_EUSERS: only when the VM has the host alone.
  */
 int pvperf_policy_check(const struct pvperf_policy *policy, const struct pvperf_offer *offer,
 			const struct guest_perf_attr *attr);

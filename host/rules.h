@@ -25,11 +25,13 @@ extern struct pvperf_policy pvperf_rules_default;
  * @policy: what it may have
  * @rule: which rule says so, from 1 on; 0: none
  * @version: of the rules
+ * @reason: KVM_PERF_REASON_*, why it may have nothing; alone.c sets it
  */
 struct pvperf_verdict {
 	struct pvperf_policy policy;
 	u32 rule;
 	u32 version;
+	u32 reason;
 };
 
 /**

@@ -6,6 +6,7 @@
  */
 #include <linux/debugfs.h>
 #include <linux/seq_file.h>
+#include "alone.h"
 #include "keep.h"
 #include "pin.h"
 #include "stats.h"
@@ -119,12 +120,12 @@ static void vm_show(struct pvperf_vm *vm, void *arg)
 	struct pvperf_vcpu *vcpu;
 	unsigned long idx;
 
-	seq_printf(m, "vm pid=%d pages=%u held=%u calls=%lld ops=%lld refused=%lld overflows=%lld nmis=%lld\n",
+	seq_printf(m, "vm pid=%d pages=%u held=%u calls=%lld ops=%lld refused=%lld overflows=%lld nmis=%lld alone=%d\n",
 		   vm->pid, READ_ONCE(vm->nr_pages), READ_ONCE(vm->held),
 		   atomic64_read(&vm->stats.calls),
 		   atomic64_read(&vm->stats.ops), atomic64_read(&vm->stats.refused),
 		   atomic64_read(&vm->stats.overflows),
-		   atomic64_read(&vm->stats.nmis));
+		   atomic64_read(&vm->stats.nmis), vm->serial == pvperf_alone());
 	policy_show(m, vm);
 	refusals_show(m, vm);
 	xa_for_each(&vm->vcpus, idx, vcpu) {

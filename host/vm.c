@@ -16,6 +16,7 @@
 #include <linux/wait.h>
 #include <linux/workqueue.h>
 #include "../compat/kvm.h"
+#include "alone.h"
 #include "event.h"
 #include "reset.h"
 #include "rules.h"
@@ -137,7 +138,7 @@ static struct pvperf_vm *vm_add(struct kvm *kvm, struct pvperf_vm *fresh)
 static int vm_judge(struct pvperf_vm *vm)
 {
 	struct pvperf_verdict verdict;
-	int err = pvperf_rules_judge(vm->process, vm->name, &verdict);
+	int err = pvperf_alone_judge(vm, &verdict);
 
 	vm->policy = verdict.policy;
 	vm->rule = verdict.rule;
@@ -390,12 +391,10 @@ static void vm_follow(struct pvperf_vm *vm, const struct pvperf_verdict *verdict
 	u32 changed = pvperf_policy_assign(&vm->policy, &verdict->policy);
 
 	WRITE_ONCE(vm->rule, verdict->rule);
-	if (!changed)
-		return;
 	/* Full: an OPEN sees this, or the work finds its event. */
 	atomic_inc_return(&vm->changes);
-	if (vm->policy.word[PVPERF_WORD_ACCESS] < PVPERF_ACCESS_LOCAL)
-		vm_end_events(vm, KVM_PERF_REASON_DENIED);
+	if (changed && vm->policy.word[PVPERF_WORD_ACCESS] < PVPERF_ACCESS_LOCAL)
+		vm_end_events(vm, verdict->reason);
 	else if (changed & VM_TOLD || vm_has_too_much(vm))
 		vm_end_events(vm, KVM_PERF_REASON_POLICY);
 	else if (changed & BIT(PVPERF_WORD_PRIORITY))
@@ -411,7 +410,7 @@ int pvperf_vms_judge(void)
 
 	mutex_lock(&judge_lock);
 	while ((vm = vm_next(vm))) {
-		err = pvperf_rules_judge(vm->process, vm->name, &verdict);
+		err = pvperf_alone_judge(vm, &verdict);
 		if (!err)
 			vm_follow(vm, &verdict);
 		else if (err != -ESRCH)

@@ -17,6 +17,8 @@ static const char *const accesses[] = {
 	[PVPERF_ACCESS_UNAVAILABLE] = "unavailable",
 	[PVPERF_ACCESS_LOCAL] = "local",
 	[PVPERF_ACCESS_GLOBAL] = "global",
+	[PVPERF_ACCESS_EXCLUSIVE] = "exclusive",
+	[PVPERF_ACCESS_FORCE] = "force",
 	NULL
 };
 
@@ -95,17 +97,28 @@ static bool word_named(const struct pvperf_word_kind *kind, const char *text, __
 	return true;
 }
 
+static void values_print(const char *const *values, char *text, unsigned int size)
+{
+	unsigned int used = 0;
+	int i;
+
+	*text = '\0';
+	for (i = 0; values[i] && used < size; i++)
+		used += snprintf(text + used, size - used, "%s%s",
+				 i ? values[i + 1] ? ", " : " and " : "", values[i]);
+}
+
 static void word_why(const struct pvperf_word_kind *kind, const char *text, char *why)
 {
-	if (kind->values && kind->values[2])
-		snprintf(why, PVPERF_WHY, "%s=%.64s is none of %s, %s and %s", kind->name, text,
-			 kind->values[0], kind->values[1], kind->values[2]);
-	else if (kind->values)
-		snprintf(why, PVPERF_WHY, "%s=%.64s is neither %s nor %s", kind->name, text,
-			 kind->values[0], kind->values[1]);
-	else
+	char all[64];
+
+	if (!kind->values) {
 		snprintf(why, PVPERF_WHY, "%s=%.64s is not between %u and %u", kind->name, text,
 			 kind->min, kind->max);
+		return;
+	}
+	values_print(kind->values, all, sizeof(all));
+	snprintf(why, PVPERF_WHY, "%s=%.64s is none of %s", kind->name, text, all);
 }
 
 bool pvperf_word_parse(enum pvperf_word word, const char *text, __u32 *value, char *why)

@@ -43,6 +43,8 @@ static void table_vm(const struct vm *vm)
 
 	vm_title(vm, title, sizeof(title));
 	words_print(&vm->policy, words, sizeof(words));
+	if (vm->alone)
+		printf("VM %s has the host alone; others count nothing meanwhile\n", title);
 	if (vm->rule)
 		printf("VM %s: rule %u: %s\n", title, vm->rule, words);
 	else
@@ -98,6 +100,7 @@ static struct json_object *json_vm(const struct vm *vm)
 	json_object_object_add(o, "comm", json_text(vm->process.comm));
 	json_object_object_add(o, "uuid", json_text(vm->process.uuid));
 	json_object_object_add(o, "cgroup", json_text(vm->process.cgroup));
+	json_object_object_add(o, "alone", json_object_new_boolean(vm->alone));
 	json_object_object_add(o, "rule", vm->rule ? json_object_new_int64(vm->rule) : NULL);
 	json_object_object_add(o, "policy", json_words(words));
 	return o;

@@ -20,6 +20,7 @@ static bool take_vm(struct vm **vms, int n, const struct record *r)
 	*vms = more;
 	vm = memset(&more[n], 0, sizeof(*vm));
 	snprintf(vm->pid, sizeof(vm->pid), "%s", record_word(r, "pid"));
+	vm->alone = record_number(r, "alone");
 	process_read(vm->pid, &vm->process);
 	return true;
 }

@@ -20,6 +20,7 @@ struct vm {
 	char pid[24];
 	struct process process;
 	unsigned int rule;	/* 0: the default */
+	bool alone;		/* has the host alone, by access=exclusive or force */
 	struct pvperf_policy policy;
 	struct refused refused[PVPERF_WORDS];
 	int refusals;

@@ -192,6 +192,7 @@
  *   -KVM_ENOENT       the host's PMU has no such event; no such CPU is online
  *   -KVM_ENOSPC       the vCPU's or VM's limit of events or pages is reached
  *   -KVM_EBUSY        the host's PMU can't take it now
+ *   -KVM_EUSERS       this VM counts alone or not at all, and others count
  *   -KVM_EOPNOTSUPP   the host's PMU is lent out to VMs (mediated vPMU)
  *   -KVM_ENOMEM       the host is short of memory
  *
@@ -307,6 +308,9 @@
 #endif
 #ifndef KVM_ENOSPC
 #define KVM_ENOSPC			28
+#endif
+#ifndef KVM_EUSERS
+#define KVM_EUSERS			87
 #endif
 #ifndef KVM_EOPNOTSUPP
 #define KVM_EOPNOTSUPP			95
@@ -446,6 +450,7 @@ struct guest_perf_op {
 #define KVM_PERF_REASON_NONE		0	/* the host side has ended */
 #define KVM_PERF_REASON_POLICY		1	/* the VM may have something else from now on */
 #define KVM_PERF_REASON_DENIED		2	/* this VM may have nothing any more */
+#define KVM_PERF_REASON_ALONE		3	/* as long as another VM counts alone */
 
 /**
  * struct guest_perf_page - a vCPU's page

@@ -135,4 +135,19 @@ sleep 2
 both_sides
 [ -z "$host" ]
 tap $? "access=global is taken back" "$host"
+
+# Another VM takes the host for itself: one of a test of the host's side.
+perf stat -a -x, -o /tmp/stat -e instructions:u sh -c './loop100m; sleep 6; ./loop100m' &
+sleep 1
+host 'cd /t && ./alone -t force' > /tmp/alone
+grep -q 'ok 1 alone.force' /tmp/alone
+tap $? "another VM takes the host by force" "$(cat /tmp/alone)"
+wait
+stat_share /tmp/stat > /tmp/share
+read -r n share < /tmp/share
+[ "${n:-0}" -ge $want ] && [ "${share%.*}" -lt 100 ]
+tap $? "perf says which part was counted" "$(cat /tmp/stat)"
+dmesg | grep -q 'another VM counts alone'
+tap $? "the guest's log says why"
+comes_back
 tap_end

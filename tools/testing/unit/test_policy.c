@@ -272,6 +272,28 @@ static void test_host_side(void)
 	tap(!(features(&side) & ANNOUNCED), "host: not announced without counters");
 }
 
+/* A VM that counts alone opens nothing until it does; then it has access=global. */
+static void test_alone(void)
+{
+	struct pvperf_policy policy = local.policy, to = local.policy;
+	struct side side = local;
+	uint32_t access;
+
+	for (access = PVPERF_ACCESS_EXCLUSIVE; access <= PVPERF_ACCESS_FORCE; access++) {
+		side.policy.word[PVPERF_WORD_ACCESS] = access;
+		is(-KVM_EUSERS, check(&side, PERF_TYPE_HARDWARE, 0, 0), "alone: hardware");
+		is(-KVM_EUSERS, check(&side, PERF_TYPE_SOFTWARE, 0, 0), "alone: software");
+		tap((features(&side) & ANNOUNCED) == ANNOUNCED, "alone: announced");
+		to.word[PVPERF_WORD_ACCESS] = access;
+		policy.word[PVPERF_WORD_ACCESS] = PVPERF_ACCESS_GLOBAL;
+		tap(!pvperf_policy_assign(&policy, &to) &&
+		    policy.word[PVPERF_WORD_ACCESS] == access, "alone: has no more than global");
+	}
+	to.word[PVPERF_WORD_ACCESS] = PVPERF_ACCESS_LOCAL;
+	tap(pvperf_policy_assign(&policy, &to) == 1 << PVPERF_WORD_ACCESS,
+	    "alone: has more than local");
+}
+
 static void test_cpu(void)
 {
 	struct side side = local;
@@ -387,6 +409,7 @@ int main(void)
 	test_raw_msr();
 	test_raw_list();
 	test_host_side();
+	test_alone();
 	test_cpu();
 	test_software();
 	test_cache();

@@ -35,9 +35,9 @@ static void test_refused(void)
 	refused("max_events=4294967297", "is not between");
 	refused("max_events=18446744073709551617", "is not between");
 	refused("max_events=0x10", "is not between");
-	refused("access=all", "none of unavailable, local and global");
+	refused("access=all", "none of unavailable, local, global, exclusive and force");
 	refused("raw=maybe", "none of no, yes and list");
-	refused("host_events=list", "neither no nor yes");
+	refused("host_events=list", "none of no and yes");
 	refused("raw=no raw=no", "stands twice");
 	refused("uid=1 uid=2 raw=no", "stands twice");
 	refused("cgroup= raw=no", "* matches all");

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef _PVPERF_HOST_CLAIM_H
+#define _PVPERF_HOST_CLAIM_H
+
+/* A VM asks for the host alone: access=exclusive and access=force. */
+
+struct pvperf_vm;
+
+/**
+ * pvperf_claim() - take the host for a VM, before it opens an event; may sleep
+ * @vm: its policy says that it counts alone or not at all
+ *
+ * The VM has the host until it has had no event for a second. Its policy is access=global
+ * meanwhile.
+ *
+ * Return: 0; -KVM_EUSERS if other VMs count, or one of them has the host.
+ */
+int pvperf_claim(struct pvperf_vm *vm);
+
+/**
+ * pvperf_claim_exit() - at unload, when no VM is left
+ */
+void pvperf_claim_exit(void);
+
+#endif /* _PVPERF_HOST_CLAIM_H */

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * access=exclusive and access=force: one VM has the host alone while it counts. Others have
+ * nothing then, are told why, and come back.
+ */
+
+#include "tiny_test.h"
+#include "named.h"
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#define TURNS		1000000ull
+
+static int64_t opens(struct tiny_vm *vm)
+{
+	return open_event(&vm->vcpu[0], 0, 0);
+}
+
+static void ends(struct tiny_vm *vm)
+{
+	tiny_call(&vm->vcpu[0], KVM_PERF_OP_DETACH, 0, 0, 0);
+}
+
+/* The host looks every second whether the VM that is alone still counts. */
+static bool comes_back(struct tiny_vm *vm)
+{
+	int tries;
+
+	for (tries = 0; tries < 50; tries++) {
+		if (begins(vm))
+			return true;
+		usleep(100000);
+	}
+	return false;
+}
+
+FIXTURE(alone) {
+	struct tiny_vm in, out;
+	struct tiny_totals before;
+};
+
+FIXTURE_SETUP(alone)
+{
+	ASSERT_EQ(0, tiny_rules_write("\n"));
+	ASSERT_EQ(0, tiny_totals_read(&self->before));
+	ASSERT_EQ(0, tiny_vm_create(&self->in, 1));
+	ASSERT_EQ(0, tiny_vm_create(&self->out, 1));
+	/* its first call */
+	ASSERT_EQ(0, prctl(PR_SET_NAME, "pvperf_in"));
+	measured_choose(&self->in.vcpu[0]);
+	ASSERT_EQ(0, prctl(PR_SET_NAME, "pvperf_out"));
+}
+
+FIXTURE_TEARDOWN(alone)
+{
+	/* The next test begins when no VM is alone any more. */
+	EXPECT_EQ(0, tiny_rules_write("\n"));
+	ends(&self->out);
+	EXPECT_TRUE(comes_back(&self->out));
+	tiny_vm_destroy(&self->in);
+	tiny_vm_destroy(&self->out);
+	EXPECT_TRUE(tiny_totals_wait(&self->before));
+}
+
+/* While others count it is refused, by an error of its own. */
+TEST_F(alone, exclusive)
+{
+	struct tiny_vcpu *in = &self->in.vcpu[0], *out = &self->out.vcpu[0];
+
+	ASSERT_TRUE(begins(&self->out));
+	ASSERT_EQ(0, tiny_rules_write("comm=pvperf_in access=exclusive\n"));
+	EXPECT_TRUE(still_counts(out, 0, TURNS));
+	EXPECT_CALL(-KVM_EUSERS, opens(&self->in));
+	EXPECT_EQ(1, refused("access"));
+	EXPECT_TRUE(still_counts(out, 0, TURNS));
+
+	ends(&self->out);
+	EXPECT_TRUE(begins(&self->in));
+	EXPECT_TRUE(still_counts(in, 0, TURNS));
+	EXPECT_FALSE(offered(out));
+	EXPECT_CALL(-KVM_ENOSYS, opens(&self->out));
+	sleep(3);
+	EXPECT_TRUE(still_counts(in, 0, TURNS));
+	EXPECT_CALL(-KVM_ENOSYS, opens(&self->out));
+	/* It need not ask twice. */
+	EXPECT_CALL(0, open_event(in, 1, 0));
+
+	ends(&self->in);
+	EXPECT_TRUE(comes_back(&self->out));
+	EXPECT_CALL(-KVM_EUSERS, opens(&self->in));
+	EXPECT_EQ(2, refused("access"));
+}
+
+/* Taken by force, the others' events end, and they are told why. */
+TEST_F(alone, force)
+{
+	struct tiny_vcpu *in = &self->in.vcpu[0], *out = &self->out.vcpu[0];
+
+	ASSERT_TRUE(begins(&self->out));
+	ASSERT_EQ(0, tiny_spin(out, TURNS));
+	ASSERT_EQ(0, tiny_rules_write("comm=pvperf_in access=force\n"));
+	EXPECT_TRUE(still_counts(out, 0, TURNS));
+	EXPECT_TRUE(begins(&self->in));
+	EXPECT_TRUE(gone(&self->out, KVM_PERF_REASON_ALONE));
+	EXPECT_LE(measured_least(2 * TURNS), event_at(&self->out, 0)->count);
+	EXPECT_CALL(-KVM_ENOSYS, opens(&self->out));
+	EXPECT_TRUE(still_counts(in, 0, TURNS));
+
+	ends(&self->in);
+	EXPECT_TRUE(comes_back(&self->out));
+	EXPECT_TRUE(still_counts(out, 0, TURNS));
+}
+
+/* A second VM with the same word does not get it. */
+TEST_F(alone, two)
+{
+	ASSERT_EQ(0, tiny_rules_write("comm=pvperf_* access=force\n"));
+	EXPECT_TRUE(begins(&self->in));
+	EXPECT_CALL(-KVM_ENOSYS, opens(&self->out));
+	EXPECT_TRUE(still_counts(&self->in.vcpu[0], 0, TURNS));
+	ends(&self->in);
+	EXPECT_TRUE(comes_back(&self->out));
+	EXPECT_CALL(-KVM_ENOSYS, opens(&self->in));
+}
+
+/* The rules say something else while a VM is alone. */
+TEST_F(alone, rule_goes)
+{
+	ASSERT_EQ(0, tiny_rules_write("comm=pvperf_in access=exclusive\n"));
+	ASSERT_TRUE(begins(&self->in));
+	EXPECT_CALL(-KVM_ENOSYS, opens(&self->out));
+	ASSERT_EQ(0, tiny_rules_write("\n"));
+	EXPECT_TRUE(gone(&self->in, KVM_PERF_REASON_POLICY));
+	EXPECT_TRUE(comes_back(&self->out));
+	EXPECT_TRUE(begins(&self->in));
+}
+
+/* A VM that makes its first call meanwhile gets nothing; and the VM that is alone ends. */
+TEST_F(alone, vm_ends)
+{
+	struct tiny_vm third;
+
+	ASSERT_EQ(0, tiny_rules_write("comm=pvperf_third access=exclusive\n"));
+	ASSERT_EQ(0, tiny_vm_create(&third, 1));
+	ASSERT_EQ(0, prctl(PR_SET_NAME, "pvperf_third"));
+	ASSERT_TRUE(begins(&third));
+	ASSERT_EQ(0, prctl(PR_SET_NAME, "pvperf_out"));
+	EXPECT_CALL(-KVM_ENOSYS, opens(&self->out));
+	tiny_vm_destroy(&third);
+	EXPECT_TRUE(comes_back(&self->out));
+}
+
+/* The word is for one VM: as a parameter it is refused, and nothing changes. */
+TEST_F(alone, parameter)
+{
+	ASSERT_TRUE(begins(&self->in));
+	EXPECT_NE(0, tiny_param_write("access", "exclusive"));
+	EXPECT_NE(0, tiny_param_write("access", "force"));
+	EXPECT_TRUE(still_counts(&self->in.vcpu[0], 0, TURNS));
+}
+
+TEST_HARNESS_MAIN
