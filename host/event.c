@@ -200,7 +200,7 @@ int pvperf_event_open(struct pvperf_vcpu *vcpu,
 	if (!pvperf_pin_poisoned(event->shared))
 		pvperf_page_event_init(event->shared, event->full,
 				       vcpu->pin ? vcpu->page_addr : 0);
-	pvperf_sync_event(event);
+	pvperf_sync_opened(event);
 	return 0;
 
 err_release:

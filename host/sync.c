@@ -122,6 +122,12 @@ static __always_inline void sync_tell(struct pvperf_host_event *event, u32 state
 	pvperf_sync_tell(event);
 }
 
+void pvperf_sync_opened(struct pvperf_host_event *event)
+{
+	lockdep_assert_held(&event->vcpu->lock);
+	sync_tell(event, KVM_PERF_STATE_OFF, 0, 0, 0);
+}
+
 void pvperf_sync_event_as(struct pvperf_host_event *event, u32 state)
 {
 	u64 count = 0, enabled = 0, running = 0;

@@ -38,6 +38,12 @@ int pvperf_sync_read_many(struct pvperf_vcpu *vcpu, s32 id, u64 mask);
 void pvperf_sync_event(struct pvperf_host_event *event);
 
 /**
+ * pvperf_sync_opened() - publish what a new event has counted, nothing
+ * @event: the event, which is off
+ */
+void pvperf_sync_opened(struct pvperf_host_event *event);
+
+/**
  * pvperf_sync_event_as() - publish count and times
  * @event: the event
  * @state: the state to publish, KVM_PERF_STATE_*
