@@ -102,13 +102,15 @@ static void caps_read_cpu(struct pvperf_caps *caps)
 	caps->model = caps_model((u64)maker << 32 | caps->family);
 }
 
-static void caps_read_host_cpus(struct pvperf_caps *caps)
+u32 pvperf_caps_host_cpus(u32 *all)
 {
-	u32 rest;
+	u32 online, rest;
 
-	caps->host_cpus = 0;
-	if (caps->features & KVM_PERF_FEATURE_HOST_CPUS)
-		cpuid(KVM_PERF_CPUID_HOST_CPUS, &caps->host_cpus, &rest, &rest, &rest);
+	/* The signature, as the host may be another one since .features were read. */
+	if (!(pvperf_caps.features & KVM_PERF_FEATURE_HOST_CPUS) || !caps_signature())
+		return 0;
+	cpuid(KVM_PERF_CPUID_HOST_CPUS, all, &online, &rest, &rest);
+	return online;
 }
 
 bool pvperf_caps_cpu_is_ours(void)
@@ -131,7 +133,6 @@ const char *pvperf_caps_discover(void)
 		return why;
 	caps_read_narrow(&caps);
 	caps_read_cpu(&caps);
-	caps_read_host_cpus(&caps);
 	/* With Hyper-V's enlightenments KVM answers with a status of Hyper-V's, above 0. */
 	if (KVM_PERF_ABI_MAJOR(pvperf_call_probe()) != KVM_PERF_ABI_MAJOR(KVM_PERF_ABI_VERSION))
 		return "the host does not serve this VM; guests of guests, VMs with protected state, and guests that use Hyper-V's or Xen's hypercalls are not served";

@@ -12,7 +12,6 @@ struct pvperf_caps {
 	struct pvperf_counters counters;
 	u32 min_period;
 	u32 family;	/* family and model of the host's CPU, by CPUID 1; 0: not known */
-	u32 host_cpus;	/* 1 + the highest number of one that may be counted; 0: none */
 	u8 model;	/* a number of its own for each kind of CPU; 0: not known */
 };
 
@@ -27,6 +26,12 @@ extern struct pvperf_caps pvperf_caps;
  * a few words why there is none. Any context but NMI.
  */
 const char *pvperf_caps_discover(void);
+
+/*
+ * How many CPUs of the host are online, if this VM may count them; else 0. Stores in @all 1 +
+ * the highest number. Asks the host each time.
+ */
+u32 pvperf_caps_host_cpus(u32 *all);
 
 /* Is the host's CPU of the kind that the guest's CPUID claims, as far as is known? */
 bool pvperf_caps_cpu_is_ours(void);

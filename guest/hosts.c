@@ -33,7 +33,7 @@ struct host_cpu {
 };
 
 static DEFINE_XARRAY(hosts);	/* struct host_cpu, by the CPU's number; grows only */
-static u32 looked;		/* how many CPUs were looked at */
+static u32 seen_online;		/* how many CPUs were online at the last look */
 
 static int host_cpu_of(const struct pmu *pmu)
 {
@@ -116,25 +116,24 @@ static bool host_is_there(u32 nr)
 	return pvperf_trial_open(&key, &slot) != -KVM_ENOENT;
 }
 
+/* A CPU of the host may come online later, and then the sum of all lacks it until this runs. */
 static void hosts_look(void)
 {
-	u32 n = min_t(u32, pvperf_caps.host_cpus, HOSTS_MAX);
-	u32 before = looked;
-	int err;
+	u32 all = 0, nr, online = pvperf_caps_host_cpus(&all);
+	int err = 0;
 
-	for (; looked < n; looked++) {
-		err = host_is_there(looked) ? host_add(looked) : 0;
-		if (err) {
-			pr_err("pvperf_host_%u can't be made (error %d)\n", looked, err);
-			return;
-		}
-	}
-	if (looked == before)
+	if (!online || online == seen_online)
 		return;
-	pr_info("the host lets this VM count all that its CPUs do: pvperf_host/host-cycles/ and so on, in perf stat -a\n");
-	if (n < pvperf_caps.host_cpus)
-		pr_warn("of the host's %u CPUs only the first %u are there\n",
-			pvperf_caps.host_cpus, n);
+	for (nr = 0; nr < min_t(u32, all, HOSTS_MAX) && !err; nr++)
+		if (!xa_load(&hosts, nr) && host_is_there(nr))
+			err = host_add(nr);
+	if (err)
+		pr_err("pvperf_host_%u can't be made (error %d)\n", nr - 1, err);
+	else if (all > HOSTS_MAX)
+		pr_warn("of the host's %u CPUs only the first %u are there\n", all, HOSTS_MAX);
+	if (!seen_online)
+		pr_info("the host lets this VM count all that its CPUs do: pvperf_host/host-cycles/ and so on, in perf stat -a\n");
+	seen_online = online;
 }
 
 static void hosts_work(struct work_struct *work);

@@ -108,10 +108,13 @@ void pvperf_caps_init(bool hardware)
 }
 
 /* A CPU that is present may come online at any time. */
-static u32 caps_host_cpus(const struct pvperf_policy *policy)
+static void caps_host_cpus(const struct pvperf_policy *policy, u32 *all, u32 *online)
 {
-	return pvperf_policy_features(policy, &pvperf_offer) & KVM_PERF_FEATURE_HOST_CPUS ?
-	       cpumask_last(cpu_present_mask) + 1 : 0;
+	*all = *online = 0;
+	if (!(pvperf_policy_features(policy, &pvperf_offer) & KVM_PERF_FEATURE_HOST_CPUS))
+		return;
+	*all = cpumask_last(cpu_present_mask) + 1;
+	*online = num_online_cpus();
 }
 
 void pvperf_caps_cpuid(const struct pvperf_policy *policy, u32 leaf, u32 *eax, u32 *ebx,
@@ -141,8 +144,8 @@ void pvperf_caps_cpuid(const struct pvperf_policy *policy, u32 leaf, u32 *eax, u
 		*eax = cpuid_eax(1);
 		break;
 	case KVM_PERF_CPUID_HOST_CPUS:
-		*eax = caps_host_cpus(policy);
-		*ebx = *ecx = *edx = 0;
+		caps_host_cpus(policy, eax, ebx);
+		*ecx = *edx = 0;
 		break;
 	default:
 		pvperf_narrow_cpuid(leaf, eax, ebx, ecx, edx);

@@ -58,7 +58,8 @@
  * and with KVM_PERF_FEATURE_HOST_CPUS the CPUs that KVM_PERF_FLAG_CPU may name::
  *
  *   BASE + 9   EAX  1 + the highest number of a CPU of the host; those below it may
- *              be missing
+ *              be missing or offline
+ *              EBX  how many are online now
  *
  * The leaves may appear and disappear while the guest runs: when the host loads
  * or unloads its module, and with live migration. So a guest confirms the answer

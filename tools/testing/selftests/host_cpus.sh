@@ -25,8 +25,16 @@ loop_on_host() {
 
 [ "$(there)" = 0 ]
 tap $? "access=local: there is no CPU of the host"
+second=/sys/devices/system/cpu/cpu1/online
+[ "$cpus" = 1 ] || host "echo 0 > $second"
 host "echo access=global > $rules"
 sleep 5
+if [ "$cpus" -gt 1 ]; then
+	[ "$(there)" = $((cpus - 1)) ]
+	tap $? "a CPU that is offline is not there" "$(there) of $cpus"
+	host "echo 1 > $second"
+	sleep 4
+fi
 [ "$(there)" = "$cpus" ]
 tap $? "access=global: each CPU of the host is a PMU" "$(there) of $cpus"
 dmesg | grep -q 'lets this VM count all that its CPUs do'
