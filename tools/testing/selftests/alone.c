@@ -35,79 +35,69 @@ static bool comes_back(struct tiny_vm *vm)
 }
 
 FIXTURE(alone) {
-	struct tiny_vm in, out;
-	struct tiny_totals before;
+	struct named vms;
 };
 
 FIXTURE_SETUP(alone)
 {
-	ASSERT_EQ(0, tiny_rules_write("\n"));
-	ASSERT_EQ(0, tiny_totals_read(&self->before));
-	ASSERT_EQ(0, tiny_vm_create(&self->in, 1));
-	ASSERT_EQ(0, tiny_vm_create(&self->out, 1));
-	/* its first call */
-	ASSERT_EQ(0, prctl(PR_SET_NAME, "pvperf_in"));
-	measured_choose(&self->in.vcpu[0]);
-	ASSERT_EQ(0, prctl(PR_SET_NAME, "pvperf_out"));
+	ASSERT_TRUE(named_create(&self->vms));
 }
 
 FIXTURE_TEARDOWN(alone)
 {
 	/* The next test begins when no VM is alone any more. */
 	EXPECT_EQ(0, tiny_rules_write("\n"));
-	ends(&self->out);
-	EXPECT_TRUE(comes_back(&self->out));
-	tiny_vm_destroy(&self->in);
-	tiny_vm_destroy(&self->out);
-	EXPECT_TRUE(tiny_totals_wait(&self->before));
+	ends(&self->vms.out);
+	EXPECT_TRUE(comes_back(&self->vms.out));
+	EXPECT_TRUE(named_destroy(&self->vms));
 }
 
 /* While others count it is refused, by an error of its own. */
 TEST_F(alone, exclusive)
 {
-	struct tiny_vcpu *in = &self->in.vcpu[0], *out = &self->out.vcpu[0];
+	struct tiny_vcpu *in = &self->vms.in.vcpu[0], *out = &self->vms.out.vcpu[0];
 
-	ASSERT_TRUE(begins(&self->out));
+	ASSERT_TRUE(begins(&self->vms.out));
 	ASSERT_EQ(0, tiny_rules_write("comm=pvperf_in access=exclusive\n"));
 	EXPECT_TRUE(still_counts(out, 0, TURNS));
-	EXPECT_CALL(-KVM_EUSERS, opens(&self->in));
+	EXPECT_CALL(-KVM_EUSERS, opens(&self->vms.in));
 	EXPECT_EQ(1, refused("access"));
 	EXPECT_TRUE(still_counts(out, 0, TURNS));
 
-	ends(&self->out);
-	EXPECT_TRUE(begins(&self->in));
+	ends(&self->vms.out);
+	EXPECT_TRUE(begins(&self->vms.in));
 	EXPECT_TRUE(still_counts(in, 0, TURNS));
 	EXPECT_FALSE(offered(out));
-	EXPECT_CALL(-KVM_ENOSYS, opens(&self->out));
+	EXPECT_CALL(-KVM_ENOSYS, opens(&self->vms.out));
 	sleep(3);
 	EXPECT_TRUE(still_counts(in, 0, TURNS));
-	EXPECT_CALL(-KVM_ENOSYS, opens(&self->out));
+	EXPECT_CALL(-KVM_ENOSYS, opens(&self->vms.out));
 	/* It need not ask twice. */
 	EXPECT_CALL(0, open_event(in, 1, 0));
 
-	ends(&self->in);
-	EXPECT_TRUE(comes_back(&self->out));
-	EXPECT_CALL(-KVM_EUSERS, opens(&self->in));
+	ends(&self->vms.in);
+	EXPECT_TRUE(comes_back(&self->vms.out));
+	EXPECT_CALL(-KVM_EUSERS, opens(&self->vms.in));
 	EXPECT_EQ(2, refused("access"));
 }
 
 /* Taken by force, the others' events end, and they are told why. */
 TEST_F(alone, force)
 {
-	struct tiny_vcpu *in = &self->in.vcpu[0], *out = &self->out.vcpu[0];
+	struct tiny_vcpu *in = &self->vms.in.vcpu[0], *out = &self->vms.out.vcpu[0];
 
-	ASSERT_TRUE(begins(&self->out));
+	ASSERT_TRUE(begins(&self->vms.out));
 	ASSERT_EQ(0, tiny_spin(out, TURNS));
 	ASSERT_EQ(0, tiny_rules_write("comm=pvperf_in access=force\n"));
 	EXPECT_TRUE(still_counts(out, 0, TURNS));
-	EXPECT_TRUE(begins(&self->in));
-	EXPECT_TRUE(gone(&self->out, KVM_PERF_REASON_ALONE));
-	EXPECT_LE(measured_least(2 * TURNS), event_at(&self->out, 0)->count);
-	EXPECT_CALL(-KVM_ENOSYS, opens(&self->out));
+	EXPECT_TRUE(begins(&self->vms.in));
+	EXPECT_TRUE(gone(&self->vms.out, KVM_PERF_REASON_ALONE));
+	EXPECT_LE(measured_least(2 * TURNS), event_at(&self->vms.out, 0)->count);
+	EXPECT_CALL(-KVM_ENOSYS, opens(&self->vms.out));
 	EXPECT_TRUE(still_counts(in, 0, TURNS));
 
-	ends(&self->in);
-	EXPECT_TRUE(comes_back(&self->out));
+	ends(&self->vms.in);
+	EXPECT_TRUE(comes_back(&self->vms.out));
 	EXPECT_TRUE(still_counts(out, 0, TURNS));
 }
 
@@ -115,24 +105,24 @@ TEST_F(alone, force)
 TEST_F(alone, two)
 {
 	ASSERT_EQ(0, tiny_rules_write("comm=pvperf_* access=force\n"));
-	EXPECT_TRUE(begins(&self->in));
-	EXPECT_CALL(-KVM_ENOSYS, opens(&self->out));
-	EXPECT_TRUE(still_counts(&self->in.vcpu[0], 0, TURNS));
-	ends(&self->in);
-	EXPECT_TRUE(comes_back(&self->out));
-	EXPECT_CALL(-KVM_ENOSYS, opens(&self->in));
+	EXPECT_TRUE(begins(&self->vms.in));
+	EXPECT_CALL(-KVM_ENOSYS, opens(&self->vms.out));
+	EXPECT_TRUE(still_counts(&self->vms.in.vcpu[0], 0, TURNS));
+	ends(&self->vms.in);
+	EXPECT_TRUE(comes_back(&self->vms.out));
+	EXPECT_CALL(-KVM_ENOSYS, opens(&self->vms.in));
 }
 
 /* The rules say something else while a VM is alone. */
 TEST_F(alone, rule_goes)
 {
 	ASSERT_EQ(0, tiny_rules_write("comm=pvperf_in access=exclusive\n"));
-	ASSERT_TRUE(begins(&self->in));
-	EXPECT_CALL(-KVM_ENOSYS, opens(&self->out));
+	ASSERT_TRUE(begins(&self->vms.in));
+	EXPECT_CALL(-KVM_ENOSYS, opens(&self->vms.out));
 	ASSERT_EQ(0, tiny_rules_write("\n"));
-	EXPECT_TRUE(gone(&self->in, KVM_PERF_REASON_POLICY));
-	EXPECT_TRUE(comes_back(&self->out));
-	EXPECT_TRUE(begins(&self->in));
+	EXPECT_TRUE(gone(&self->vms.in, KVM_PERF_REASON_POLICY));
+	EXPECT_TRUE(comes_back(&self->vms.out));
+	EXPECT_TRUE(begins(&self->vms.in));
 }
 
 /* A VM that makes its first call meanwhile gets nothing; and the VM that is alone ends. */
@@ -145,18 +135,18 @@ TEST_F(alone, vm_ends)
 	ASSERT_EQ(0, prctl(PR_SET_NAME, "pvperf_third"));
 	ASSERT_TRUE(begins(&third));
 	ASSERT_EQ(0, prctl(PR_SET_NAME, "pvperf_out"));
-	EXPECT_CALL(-KVM_ENOSYS, opens(&self->out));
+	EXPECT_CALL(-KVM_ENOSYS, opens(&self->vms.out));
 	tiny_vm_destroy(&third);
-	EXPECT_TRUE(comes_back(&self->out));
+	EXPECT_TRUE(comes_back(&self->vms.out));
 }
 
 /* The word is for one VM: as a parameter it is refused, and nothing changes. */
 TEST_F(alone, parameter)
 {
-	ASSERT_TRUE(begins(&self->in));
+	ASSERT_TRUE(begins(&self->vms.in));
 	EXPECT_NE(0, tiny_param_write("access", "exclusive"));
 	EXPECT_NE(0, tiny_param_write("access", "force"));
-	EXPECT_TRUE(still_counts(&self->in.vcpu[0], 0, TURNS));
+	EXPECT_TRUE(still_counts(&self->vms.in.vcpu[0], 0, TURNS));
 }
 
 TEST_HARNESS_MAIN

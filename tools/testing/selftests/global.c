@@ -7,35 +7,23 @@
 #include "tiny_test.h"
 #include "named.h"
 #include <sched.h>
-#include <sys/prctl.h>
 #include <time.h>
 
 #define TURNS		1000000ull
 #define SECOND		1000000000ull
 
 FIXTURE(global) {
-	struct tiny_vm in, out;
-	struct tiny_totals before;
+	struct named vms;
 };
 
 FIXTURE_SETUP(global)
 {
-	ASSERT_EQ(0, tiny_rules_write("\n"));
-	ASSERT_EQ(0, tiny_totals_read(&self->before));
-	ASSERT_EQ(0, tiny_vm_create(&self->in, 1));
-	ASSERT_EQ(0, tiny_vm_create(&self->out, 1));
-	/* its first call */
-	ASSERT_EQ(0, prctl(PR_SET_NAME, "pvperf_in"));
-	measured_choose(&self->in.vcpu[0]);
-	ASSERT_EQ(0, prctl(PR_SET_NAME, "pvperf_out"));
+	ASSERT_TRUE(named_create(&self->vms));
 }
 
 FIXTURE_TEARDOWN(global)
 {
-	tiny_vm_destroy(&self->in);
-	tiny_vm_destroy(&self->out);
-	EXPECT_EQ(0, tiny_rules_write("\n"));
-	EXPECT_TRUE(tiny_totals_wait(&self->before));
+	EXPECT_TRUE(named_destroy(&self->vms));
 }
 
 static int64_t open_host(struct tiny_vcpu *v, int id, uint64_t period)
@@ -60,22 +48,22 @@ static void read_both(struct tiny_vcpu *v, uint64_t count[2])
 /* With access=global a VM may count what the host does in its vCPUs' threads, not sample it. */
 TEST_F(global, host_side)
 {
-	struct tiny_vcpu *v = &self->in.vcpu[0];
+	struct tiny_vcpu *v = &self->vms.in.vcpu[0];
 	uint64_t before[2], after[2];
 	int i;
 
 	NEED_PMU();
-	ASSERT_TRUE(begins(&self->in));
+	ASSERT_TRUE(begins(&self->vms.in));
 	EXPECT_FALSE(features(v) & KVM_PERF_FEATURE_HOST);
 	EXPECT_CALL(-KVM_EPERM, open_host(v, 1, 0));
 	EXPECT_EQ(1, refused("access"));
 	ASSERT_EQ(0, tiny_rules_write("comm=pvperf_in access=global\n"));
-	EXPECT_TRUE(gone(&self->in, KVM_PERF_REASON_POLICY));
+	EXPECT_TRUE(gone(&self->vms.in, KVM_PERF_REASON_POLICY));
 	EXPECT_TRUE(features(v) & KVM_PERF_FEATURE_HOST);
-	EXPECT_FALSE(features(&self->out.vcpu[0]) & KVM_PERF_FEATURE_HOST);
+	EXPECT_FALSE(features(&self->vms.out.vcpu[0]) & KVM_PERF_FEATURE_HOST);
 	EXPECT_CALL(-KVM_EINVAL, open_host(v, 1, 100000));
 
-	ASSERT_TRUE(begins(&self->in));
+	ASSERT_TRUE(begins(&self->vms.in));
 	ASSERT_CALL(0, open_host(v, 1, 0));
 	ASSERT_CALL(0, id_call(v, KVM_PERF_OP_ENABLE, 1));
 	read_both(v, before);
@@ -92,24 +80,24 @@ TEST_F(global, host_side)
 	EXPECT_LE(100 * 1000, after[1] - before[1]);
 
 	ASSERT_EQ(0, tiny_rules_write("comm=pvperf_in access=local\n"));
-	EXPECT_TRUE(gone(&self->in, KVM_PERF_REASON_POLICY));
+	EXPECT_TRUE(gone(&self->vms.in, KVM_PERF_REASON_POLICY));
 	EXPECT_CALL(-KVM_EPERM, open_host(v, 1, 0));
 }
 
 /* The parameter says the same of all VMs. */
 TEST_F(global, for_all)
 {
-	struct tiny_vcpu *v = &self->in.vcpu[0];
+	struct tiny_vcpu *v = &self->vms.in.vcpu[0];
 
 	NEED_PMU();
-	ASSERT_TRUE(begins(&self->in));
+	ASSERT_TRUE(begins(&self->vms.in));
 	ASSERT_EQ(0, tiny_param_write("access", "global"));
 	EXPECT_TRUE(offered(v));
 	EXPECT_TRUE(features(v) & KVM_PERF_FEATURE_HOST);
-	EXPECT_TRUE(begins(&self->in));
+	EXPECT_TRUE(begins(&self->vms.in));
 	EXPECT_CALL(0, open_host(v, 1, 0));
 	EXPECT_EQ(0, tiny_param_write("access", "local"));
-	EXPECT_TRUE(gone(&self->in, KVM_PERF_REASON_POLICY));
+	EXPECT_TRUE(gone(&self->vms.in, KVM_PERF_REASON_POLICY));
 	EXPECT_FALSE(features(v) & KVM_PERF_FEATURE_HOST);
 	EXPECT_CALL(-KVM_EPERM, open_host(v, 1, 0));
 }
@@ -156,21 +144,21 @@ static void spin_here(uint64_t turns)
 /* The CPU's number is that of the other VM's, and of this thread's: all is counted. */
 TEST_F(global, whole_cpu)
 {
-	struct tiny_vcpu *v = &self->in.vcpu[0];
+	struct tiny_vcpu *v = &self->vms.in.vcpu[0];
 	struct guest_perf_event e;
 	uint64_t before;
 
 	NEED_PMU();
-	ASSERT_TRUE(trusted(&self->in));
+	ASSERT_TRUE(trusted(&self->vms.in));
 	EXPECT_TRUE(features(v) & KVM_PERF_FEATURE_HOST_CPUS);
 	ASSERT_LE(1, host_cpus(v));
-	EXPECT_FALSE(features(&self->out.vcpu[0]) & KVM_PERF_FEATURE_HOST_CPUS);
-	EXPECT_EQ(0, host_cpus(&self->out.vcpu[0]));
+	EXPECT_FALSE(features(&self->vms.out.vcpu[0]) & KVM_PERF_FEATURE_HOST_CPUS);
+	EXPECT_EQ(0, host_cpus(&self->vms.out.vcpu[0]));
 	ASSERT_CALL(0, open_cpu(v, sched_getcpu(), 0));
 	ASSERT_CALL(0, id_call(v, KVM_PERF_OP_ENABLE, 1));
-	EXPECT_EQ(KVM_PERF_STATE_COUNTING, event_at(&self->in, 1)->state);
+	EXPECT_EQ(KVM_PERF_STATE_COUNTING, event_at(&self->vms.in, 1)->state);
 	before = read_cpu(v).count;
-	ASSERT_EQ(0, tiny_spin(&self->out.vcpu[0], TURNS));
+	ASSERT_EQ(0, tiny_spin(&self->vms.out.vcpu[0], TURNS));
 	e = read_cpu(v);
 	EXPECT_LE(measured_least(TURNS), e.count - before);
 	before = e.count;
@@ -183,22 +171,22 @@ TEST_F(global, whole_cpu)
 
 	/* Disabled it stands still, and its clock does. */
 	ASSERT_CALL(0, id_call(v, KVM_PERF_OP_DISABLE, 1));
-	e = *event_at(&self->in, 1);
+	e = *event_at(&self->vms.in, 1);
 	spin_here(TURNS);
 	EXPECT_EQ(e.count, read_cpu(v).count);
-	EXPECT_EQ(e.time_enabled, event_at(&self->in, 1)->time_enabled);
+	EXPECT_EQ(e.time_enabled, event_at(&self->vms.in, 1)->time_enabled);
 	EXPECT_CALL(0, id_call(v, KVM_PERF_OP_CLOSE, 1));
 }
 
 /* The clock of a CPU's event is the host's, not that of the vCPU's thread. */
 TEST_F(global, whole_time)
 {
-	struct tiny_vcpu *v = &self->in.vcpu[0];
+	struct tiny_vcpu *v = &self->vms.in.vcpu[0];
 	const struct timespec tenth = { .tv_nsec = SECOND / 10 };
 	uint64_t before;
 
 	NEED_PMU();
-	ASSERT_TRUE(trusted(&self->in));
+	ASSERT_TRUE(trusted(&self->vms.in));
 	ASSERT_CALL(0, open_cpu(v, sched_getcpu(), 0));
 	ASSERT_CALL(0, id_call(v, KVM_PERF_OP_ENABLE, 1));
 	before = read_cpu(v).time_enabled;
@@ -208,16 +196,16 @@ TEST_F(global, whole_time)
 
 TEST_F(global, whole_refused)
 {
-	struct tiny_vcpu *v = &self->in.vcpu[0];
+	struct tiny_vcpu *v = &self->vms.in.vcpu[0];
 	struct guest_perf_attr attr = {
 		.type = KVM_PERF_TYPE_HARDWARE, .size = KVM_PERF_ATTR_SIZE_VER0, .config = 1,
 	};
 
 	NEED_PMU();
-	ASSERT_TRUE(begins(&self->in));
+	ASSERT_TRUE(begins(&self->vms.in));
 	EXPECT_CALL(-KVM_EPERM, open_cpu(v, 0, 0));
 	EXPECT_EQ(1, refused("access"));
-	ASSERT_TRUE(trusted(&self->in));
+	ASSERT_TRUE(trusted(&self->vms.in));
 	EXPECT_CALL(-KVM_EINVAL, open_cpu(v, 0, 100000));
 	EXPECT_CALL(-KVM_ENOENT, open_cpu(v, host_cpus(v), 0));
 	EXPECT_CALL(-KVM_ENOENT, open_cpu(v, 1 << 20, 0));
@@ -236,8 +224,8 @@ TEST_F(global, whole_refused)
 
 	EXPECT_CALL(0, open_cpu(v, 0, 0));
 	ASSERT_EQ(0, tiny_rules_write("comm=pvperf_in access=local\n"));
-	EXPECT_TRUE(gone(&self->in, KVM_PERF_REASON_POLICY));
-	EXPECT_EQ(KVM_PERF_STATE_GONE, event_at(&self->in, 1)->state);
+	EXPECT_TRUE(gone(&self->vms.in, KVM_PERF_REASON_POLICY));
+	EXPECT_EQ(KVM_PERF_STATE_GONE, event_at(&self->vms.in, 1)->state);
 	EXPECT_CALL(-KVM_EPERM, open_cpu(v, 0, 0));
 }
 
@@ -251,18 +239,18 @@ static int64_t read_in_this_thread(struct tiny_vcpu *v)
 /* The event stays with its CPU when the vCPU gets another thread. */
 TEST_F(global, whole_moves)
 {
-	struct tiny_vcpu *v = &self->in.vcpu[0];
+	struct tiny_vcpu *v = &self->vms.in.vcpu[0];
 	uint64_t before;
 
 	NEED_PMU();
-	ASSERT_TRUE(trusted(&self->in));
+	ASSERT_TRUE(trusted(&self->vms.in));
 	ASSERT_CALL(0, open_cpu(v, sched_getcpu(), 0));
 	ASSERT_CALL(0, id_call(v, KVM_PERF_OP_ENABLE, 1));
 	before = read_cpu(v).count;
 	ASSERT_CALL(0, read_in_this_thread(v));
 	spin_here(TURNS);
 	EXPECT_LE(2 * TURNS, read_cpu(v).count - before);
-	EXPECT_EQ(event_at(&self->in, 1)->time_enabled, event_at(&self->in, 1)->time_running);
+	EXPECT_EQ(event_at(&self->vms.in, 1)->time_enabled, event_at(&self->vms.in, 1)->time_running);
 	EXPECT_CALL(0, id_call(v, KVM_PERF_OP_CLOSE, 1));
 	EXPECT_TRUE(still_counts(v, 0, TURNS));
 }
@@ -283,12 +271,12 @@ static bool cpu_online(int cpu, const char *how)
 /* What is missed while the CPU is offline is told. */
 TEST_F(global, offline)
 {
-	struct tiny_vcpu *v = &self->in.vcpu[0];
+	struct tiny_vcpu *v = &self->vms.in.vcpu[0];
 	const struct timespec tenth = { .tv_nsec = SECOND / 10 };
 	struct guest_perf_event e, later;
 
 	NEED_PMU();
-	ASSERT_TRUE(trusted(&self->in));
+	ASSERT_TRUE(trusted(&self->vms.in));
 	if (open_cpu(v, 1, 0))
 		SKIP(return, "the host has one CPU");
 	ASSERT_CALL(0, id_call(v, KVM_PERF_OP_ENABLE, 1));

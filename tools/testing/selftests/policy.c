@@ -20,28 +20,17 @@
 #define GROUP		"/sys/fs/cgroup/pvperf_test"
 
 FIXTURE(policy) {
-	struct tiny_vm in, out;
-	struct tiny_totals before;
+	struct named vms;
 };
 
 FIXTURE_SETUP(policy)
 {
-	ASSERT_EQ(0, tiny_rules_write("\n"));
-	ASSERT_EQ(0, tiny_totals_read(&self->before));
-	ASSERT_EQ(0, tiny_vm_create(&self->in, 1));
-	ASSERT_EQ(0, tiny_vm_create(&self->out, 1));
-	/* its first call */
-	ASSERT_EQ(0, prctl(PR_SET_NAME, "pvperf_in"));
-	measured_choose(&self->in.vcpu[0]);
-	ASSERT_EQ(0, prctl(PR_SET_NAME, "pvperf_out"));
+	ASSERT_TRUE(named_create(&self->vms));
 }
 
 FIXTURE_TEARDOWN(policy)
 {
-	tiny_vm_destroy(&self->in);
-	tiny_vm_destroy(&self->out);
-	EXPECT_EQ(0, tiny_rules_write("\n"));
-	EXPECT_TRUE(tiny_totals_wait(&self->before));
+	EXPECT_TRUE(named_destroy(&self->vms));
 }
 
 static void check_absent(struct __test_metadata *_metadata, struct tiny_vcpu *v)
@@ -60,15 +49,15 @@ static void check_absent(struct __test_metadata *_metadata, struct tiny_vcpu *v)
 /* A VM that runs loses its events, is told, and may come back. */
 TEST_F(policy, running)
 {
-	struct tiny_vcpu *in = &self->in.vcpu[0], *out = &self->out.vcpu[0];
-	struct guest_perf_event *e = event_at(&self->out, 0);
+	struct tiny_vcpu *in = &self->vms.in.vcpu[0], *out = &self->vms.out.vcpu[0];
+	struct guest_perf_event *e = event_at(&self->vms.out, 0);
 
-	ASSERT_TRUE(begins(&self->in));
-	ASSERT_TRUE(begins(&self->out));
+	ASSERT_TRUE(begins(&self->vms.in));
+	ASSERT_TRUE(begins(&self->vms.out));
 	ASSERT_EQ(0, tiny_spin(out, TURNS));
 
 	ASSERT_EQ(0, tiny_rules_write("comm=nobody access=unavailable\ncomm=*_out access=unavailable\n"));
-	EXPECT_TRUE(gone(&self->out, KVM_PERF_REASON_DENIED));
+	EXPECT_TRUE(gone(&self->vms.out, KVM_PERF_REASON_DENIED));
 	EXPECT_LE(measured_least(TURNS), e->count);
 	check_absent(_metadata, out);
 	EXPECT_TRUE(offered(in));
@@ -81,16 +70,16 @@ TEST_F(policy, running)
 
 	ASSERT_EQ(0, tiny_rules_write("comm=pvperf access=unavailable\n"));
 	EXPECT_TRUE(offered(out));
-	EXPECT_TRUE(begins(&self->out));
-	EXPECT_EQ(KVM_PERF_PAGE_LIVE, head_at(&self->out, 0)->state);
-	EXPECT_EQ(0, head_at(&self->out, 0)->reason);
+	EXPECT_TRUE(begins(&self->vms.out));
+	EXPECT_EQ(KVM_PERF_PAGE_LIVE, head_at(&self->vms.out, 0)->state);
+	EXPECT_EQ(0, head_at(&self->vms.out, 0)->reason);
 	EXPECT_TRUE(still_counts(out, 0, TURNS));
 }
 
 /* A VM whose first call comes later finds nothing, and the host opens nothing for it. */
 TEST_F(policy, later)
 {
-	struct tiny_vcpu *in = &self->in.vcpu[0], *out = &self->out.vcpu[0];
+	struct tiny_vcpu *in = &self->vms.in.vcpu[0], *out = &self->vms.out.vcpu[0];
 	struct tiny_totals before, t;
 
 	ASSERT_EQ(0, tiny_totals_read(&before));
@@ -98,43 +87,43 @@ TEST_F(policy, later)
 	check_absent(_metadata, out);
 	EXPECT_EQ(0, tiny_totals_read(&t));
 	EXPECT_EQ(before.vcpus, t.vcpus);
-	EXPECT_TRUE(begins(&self->in));
+	EXPECT_TRUE(begins(&self->vms.in));
 	EXPECT_TRUE(still_counts(in, 0, TURNS));
 
 	ASSERT_EQ(0, tiny_rules_write("\n"));
-	EXPECT_TRUE(begins(&self->out));
+	EXPECT_TRUE(begins(&self->vms.out));
 	EXPECT_TRUE(still_counts(out, 0, TURNS));
 }
 
 /* The switch stands above the rules. */
 TEST_F(policy, switched_off)
 {
-	ASSERT_TRUE(begins(&self->in));
+	ASSERT_TRUE(begins(&self->vms.in));
 	ASSERT_EQ(0, tiny_rules_write("access=local\n"));
 	ASSERT_EQ(0, tiny_param_write("access", "unavailable"));
-	EXPECT_TRUE(gone(&self->in, KVM_PERF_REASON_NONE));
-	check_absent(_metadata, &self->in.vcpu[0]);
+	EXPECT_TRUE(gone(&self->vms.in, KVM_PERF_REASON_NONE));
+	check_absent(_metadata, &self->vms.in.vcpu[0]);
 	EXPECT_EQ(0, tiny_param_write("access", "local"));
-	EXPECT_TRUE(begins(&self->in));
+	EXPECT_TRUE(begins(&self->vms.in));
 }
 
 /* The first rule that is about a VM holds; what this one does not say is the default's. */
 TEST_F(policy, first)
 {
-	struct tiny_vcpu *in = &self->in.vcpu[0];
+	struct tiny_vcpu *in = &self->vms.in.vcpu[0];
 
 	ASSERT_EQ(0, tiny_param_write("min_period", "3000"));
 	ASSERT_EQ(0, tiny_rules_write("comm=pvperf_in max_events=7\ncomm=* max_events=3 min_period=5000\n"));
 	EXPECT_EQ(7, limits_read(in).events);
 	EXPECT_EQ(3000, limits_read(in).min_period);
-	EXPECT_EQ(3, limits_read(&self->out.vcpu[0]).events);
-	EXPECT_EQ(5000, limits_read(&self->out.vcpu[0]).min_period);
+	EXPECT_EQ(3, limits_read(&self->vms.out.vcpu[0]).events);
+	EXPECT_EQ(5000, limits_read(&self->vms.out.vcpu[0]).min_period);
 	ASSERT_EQ(0, tiny_param_write("min_period", "4000"));
 	EXPECT_EQ(4000, limits_read(in).min_period);
-	EXPECT_EQ(5000, limits_read(&self->out.vcpu[0]).min_period);
+	EXPECT_EQ(5000, limits_read(&self->vms.out.vcpu[0]).min_period);
 	EXPECT_EQ(0, tiny_param_write("min_period", "1000"));
 	EXPECT_EQ(0, tiny_rules_append("max_events=1"));
-	EXPECT_EQ(3, limits_read(&self->out.vcpu[0]).events);
+	EXPECT_EQ(3, limits_read(&self->vms.out.vcpu[0]).events);
 }
 
 /* ------------------------------------------------------------------- words */
@@ -179,21 +168,21 @@ static void check_kind(struct __test_metadata *_metadata, struct tiny_vm *vm, co
 TEST_F(policy, raw)
 {
 	NEED_PMU();
-	check_kind(_metadata, &self->in, "raw", KVM_PERF_FEATURE_RAW, KVM_PERF_TYPE_RAW, 0xc0);
+	check_kind(_metadata, &self->vms.in, "raw", KVM_PERF_FEATURE_RAW, KVM_PERF_TYPE_RAW, 0xc0);
 }
 
 /* The second-level cache is beyond the hyperthread, whichever CPU this is. */
 TEST_F(policy, raw_list)
 {
 	const uint32_t raw = KVM_PERF_TYPE_RAW;
-	struct tiny_vcpu *v = &self->in.vcpu[0];
+	struct tiny_vcpu *v = &self->vms.in.vcpu[0];
 
 	NEED_PMU();
-	ASSERT_TRUE(begins(&self->in));
+	ASSERT_TRUE(begins(&self->vms.in));
 	ASSERT_CALL(0, open_as(v, 1, raw, 0xc0, 0));
 	ASSERT_CALL(0, open_as(v, 2, raw, 0x60, 0));
 	ASSERT_EQ(0, tiny_rules_write("comm=pvperf_in raw=list\n"));
-	EXPECT_TRUE(gone(&self->in, KVM_PERF_REASON_POLICY));
+	EXPECT_TRUE(gone(&self->vms.in, KVM_PERF_REASON_POLICY));
 	EXPECT_TRUE(features(v) & KVM_PERF_FEATURE_RAW);
 	EXPECT_CALL(0, open_as(v, 1, raw, 0xc0, 0));
 	EXPECT_CALL(-KVM_EPERM, open_as(v, 2, raw, 0x60, 0));
@@ -201,31 +190,31 @@ TEST_F(policy, raw_list)
 	ASSERT_CALL(0, tiny_call(v, KVM_PERF_OP_ENABLE, 1, 0, 0));
 	EXPECT_EQ(0, tiny_spin(v, TURNS));
 	ASSERT_CALL(0, tiny_call(v, KVM_PERF_OP_DISABLE, 1, 0, 0));
-	EXPECT_LE(measured_least(TURNS), event_at(&self->in, 1)->count);
+	EXPECT_LE(measured_least(TURNS), event_at(&self->vms.in, 1)->count);
 	ASSERT_EQ(0, tiny_rules_write("comm=pvperf_in raw=yes\n"));
 	EXPECT_CALL(0, open_as(v, 2, raw, 0x60, 0));
 }
 
 TEST_F(policy, host_events)
 {
-	check_kind(_metadata, &self->in, "host_events", KVM_PERF_FEATURE_HOST_SW,
+	check_kind(_metadata, &self->vms.in, "host_events", KVM_PERF_FEATURE_HOST_SW,
 		   KVM_PERF_TYPE_SOFTWARE, 3);
 }
 
 /* A limit below what is open ends the VM's events; then it holds. */
 TEST_F(policy, limits)
 {
-	struct tiny_vcpu *v = &self->in.vcpu[0];
+	struct tiny_vcpu *v = &self->vms.in.vcpu[0];
 
-	ASSERT_TRUE(begins(&self->in));
+	ASSERT_TRUE(begins(&self->vms.in));
 	ASSERT_CALL(0, open_event(v, 1, 0));
 	ASSERT_EQ(0, tiny_rules_write("comm=pvperf_in max_events=64 max_vm_events=2\n"));
-	EXPECT_EQ(KVM_PERF_PAGE_LIVE, head_at(&self->in, 0)->state);
+	EXPECT_EQ(KVM_PERF_PAGE_LIVE, head_at(&self->vms.in, 0)->state);
 	EXPECT_CALL(-KVM_ENOSPC, open_event(v, 2, 0));
 	EXPECT_EQ(1, refused("max_vm_events"));
 
 	ASSERT_EQ(0, tiny_rules_write("comm=pvperf_in max_vm_events=1\n"));
-	EXPECT_TRUE(gone(&self->in, KVM_PERF_REASON_POLICY));
+	EXPECT_TRUE(gone(&self->vms.in, KVM_PERF_REASON_POLICY));
 	EXPECT_CALL(0, open_event(v, 0, 0));
 	EXPECT_CALL(-KVM_ENOSPC, open_event(v, 1, 0));
 
@@ -243,7 +232,7 @@ TEST_F(policy, limits)
 
 TEST_F(policy, min_period)
 {
-	struct tiny_vcpu *v = &self->in.vcpu[0];
+	struct tiny_vcpu *v = &self->vms.in.vcpu[0];
 
 	NEED_PMU();
 	ASSERT_EQ(0, tiny_rules_write("comm=pvperf_in min_period=50000\n"));
@@ -270,13 +259,13 @@ TEST_F(policy, max_calls)
 	ASSERT_EQ(0, tiny_rules_write("comm=pvperf_in max_calls=100\n"));
 	from = now();
 	for (i = 0; i < 200; i++)
-		tiny_call(&self->in.vcpu[0], KVM_PERF_OP_READ, 0, 0, 0);
+		tiny_call(&self->vms.in.vcpu[0], KVM_PERF_OP_READ, 0, 0, 0);
 	took = now() - from;
 	EXPECT_LE(800000000, took);
 	EXPECT_LE(90, refused("max_calls"));
 	from = now();
 	for (i = 0; i < 200; i++)
-		tiny_call(&self->out.vcpu[0], KVM_PERF_OP_READ, 0, 0, 0);
+		tiny_call(&self->vms.out.vcpu[0], KVM_PERF_OP_READ, 0, 0, 0);
 	EXPECT_GE(took / 8, now() - from);
 }
 
@@ -299,9 +288,9 @@ TEST_F(policy, max_overflows)
 	uint32_t many, few;
 
 	NEED_PMU();
-	many = overflows_in(&self->out, 500000000);
+	many = overflows_in(&self->vms.out, 500000000);
 	ASSERT_EQ(0, tiny_rules_write("comm=pvperf_in max_overflows=1000\n"));
-	few = overflows_in(&self->in, 500000000);
+	few = overflows_in(&self->vms.in, 500000000);
 	TH_LOG("%u overflows, with the limit %u", many, few);
 	EXPECT_LT(0, few);
 	EXPECT_GE(700, few);
@@ -311,13 +300,13 @@ TEST_F(policy, max_overflows)
 /* An event that counts goes on, with its count, as a pinned one. */
 TEST_F(policy, priority)
 {
-	struct tiny_vcpu *v = &self->in.vcpu[0];
-	struct guest_perf_event *e = event_at(&self->in, 0);
+	struct tiny_vcpu *v = &self->vms.in.vcpu[0];
+	struct guest_perf_event *e = event_at(&self->vms.in, 0);
 
-	ASSERT_TRUE(begins(&self->in));
+	ASSERT_TRUE(begins(&self->vms.in));
 	ASSERT_EQ(0, tiny_spin(v, TURNS));
 	ASSERT_EQ(0, tiny_rules_write("priority=pinned\n"));
-	EXPECT_EQ(KVM_PERF_PAGE_LIVE, head_at(&self->in, 0)->state);
+	EXPECT_EQ(KVM_PERF_PAGE_LIVE, head_at(&self->vms.in, 0)->state);
 	EXPECT_LE(measured_least(TURNS), e->count);
 	EXPECT_TRUE(still_counts(v, 0, TURNS));
 }
@@ -378,7 +367,7 @@ static void *tells_tid(void *arg)
 /* A number is a process's, and the rule goes with the process. */
 TEST_F(policy, number)
 {
-	struct tiny_vm *vm = &self->in;
+	struct tiny_vm *vm = &self->vms.in;
 	pthread_t thread;
 	char rule[64], was[4096];
 	volatile pid_t tid = 0;
@@ -414,14 +403,14 @@ TEST_F(policy, moves)
 
 	mkdir(GROUP, 0755);
 	ASSERT_EQ(0, tiny_rules_write("cgroup=/pvperf_test* access=unavailable\n"));
-	ASSERT_TRUE(begins(&self->in));
+	ASSERT_TRUE(begins(&self->vms.in));
 	f = fopen(GROUP "/cgroup.procs", "we");
 	ASSERT_NE(NULL, f);
 	fprintf(f, "0");
 	EXPECT_EQ(0, fclose(f));
-	EXPECT_TRUE(still_counts(&self->in.vcpu[0], 0, TURNS));
+	EXPECT_TRUE(still_counts(&self->vms.in.vcpu[0], 0, TURNS));
 	EXPECT_EQ(0, tiny_rules_append("\n"));
-	EXPECT_TRUE(gone(&self->in, KVM_PERF_REASON_DENIED));
+	EXPECT_TRUE(gone(&self->vms.in, KVM_PERF_REASON_DENIED));
 	f = fopen("/sys/fs/cgroup/cgroup.procs", "we");
 	ASSERT_NE(NULL, f);
 	fprintf(f, "0");
@@ -458,7 +447,7 @@ static void *open_and_close(void *arg)
 /* While the guest opens events the rules change; nothing is left of what it opened. */
 TEST_F(policy, racing)
 {
-	struct loop loop = { .v = &self->out.vcpu[0] };
+	struct loop loop = { .v = &self->vms.out.vcpu[0] };
 	struct tiny_totals t;
 	pthread_t thread;
 	int i;
@@ -470,14 +459,14 @@ TEST_F(policy, racing)
 		if (i % 2)
 			continue;
 		EXPECT_EQ(0, tiny_totals_read(&t));
-		EXPECT_EQ(self->before.events, t.events);
+		EXPECT_EQ(self->vms.before.events, t.events);
 	}
 	loop.stop = true;
 	ASSERT_EQ(0, pthread_join(thread, NULL));
 	ASSERT_EQ(0, tiny_rules_write("comm=pvperf_out access=unavailable"));
 	EXPECT_EQ(0, tiny_totals_read(&t));
-	EXPECT_EQ(self->before.events, t.events);
-	EXPECT_EQ(self->before.pages, t.pages);
+	EXPECT_EQ(self->vms.before.events, t.events);
+	EXPECT_EQ(self->vms.before.pages, t.pages);
 	EXPECT_LT(0, loop.opened);
 	EXPECT_LT(0, loop.refused);
 	EXPECT_EQ(0, loop.other);
@@ -494,14 +483,14 @@ TEST_F(policy, rewritten)
 	for (i = 0; i < 99; i++)
 		n += sprintf(text + n, "comm=vm-%d-* cgroup=/machine.slice/*-%d.scope max_events=%d\n",
 			     i, i, 1 + i % 64);
-	ASSERT_TRUE(begins(&self->in));
+	ASSERT_TRUE(begins(&self->vms.in));
 	for (i = 0; i < 1000; i++) {
 		sprintf(text + n, "comm=pvperf_out max_events=%d\n", 1 + i % 64);
 		ASSERT_EQ(0, tiny_rules_write(text));
 		if (i % 100)
 			continue;
-		EXPECT_EQ(1 + i % 64, limits_read(&self->out.vcpu[0]).events);
-		EXPECT_TRUE(still_counts(&self->in.vcpu[0], 0, TURNS / 10));
+		EXPECT_EQ(1 + i % 64, limits_read(&self->vms.out.vcpu[0]).events);
+		EXPECT_TRUE(still_counts(&self->vms.in.vcpu[0], 0, TURNS / 10));
 	}
 }
 

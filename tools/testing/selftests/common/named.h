@@ -5,6 +5,32 @@
 /* What tests of rules ask of a VM, and of the host about it. */
 
 #include "tiny_test.h"
+#include <sys/prctl.h>
+
+/* Two VMs that rules can tell apart: comm=pvperf_in and comm=pvperf_out, once it makes a call. */
+struct named {
+	struct tiny_vm in, out;
+	struct tiny_totals before;
+};
+
+static inline bool named_create(struct named *vms)
+{
+	if (tiny_rules_write("\n") || tiny_totals_read(&vms->before) ||
+	    tiny_vm_create(&vms->in, 1) || tiny_vm_create(&vms->out, 1) ||
+	    prctl(PR_SET_NAME, "pvperf_in"))
+		return false;
+	/* A VM has the name that its process has at the VM's first call. */
+	measured_choose(&vms->in.vcpu[0]);
+	return !prctl(PR_SET_NAME, "pvperf_out");
+}
+
+/* Is no rule left, and nothing else? */
+static inline bool named_destroy(struct named *vms)
+{
+	tiny_vm_destroy(&vms->in);
+	tiny_vm_destroy(&vms->out);
+	return !tiny_rules_write("\n") && tiny_totals_wait(&vms->before);
+}
 
 /* The guest attaches its page, and opens and starts an event. */
 static inline bool begins(struct tiny_vm *vm)
