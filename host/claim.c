@@ -85,7 +85,9 @@ static int claim_take(struct pvperf_vm *vm, u32 access)
 	if (access == PVPERF_ACCESS_EXCLUSIVE && claim_census(vm->serial).others)
 		return -KVM_EUSERS;
 	if (claim_set(vm->serial)) {
-		claim_set(0);
+		/* The VM that did not follow may again take as long. */
+		pvperf_alone_set(0);
+		mod_delayed_work(system_wq, &next_look, 0);
 		return -KVM_EUSERS;
 	}
 	schedule_delayed_work(&next_look, CLAIM_EVERY);

@@ -8,6 +8,7 @@
 
 #include "admin.h"
 #include "late.h"
+#include "named.h"
 #include "tiny_test.h"
 #include <dirent.h>
 #include <errno.h>
@@ -203,6 +204,36 @@ TEST_F_TIMEOUT(held, denied, 2 * BOUND)
 	EXPECT_TRUE(is_gone(&self->other, 1));
 	ASSERT_TRUE(runner_ends(&self->admin, BOUND));
 	EXPECT_EQ(-EBUSY, self->admin.result);
+}
+
+static bool opens_soon(struct tiny_vcpu *v, int id)
+{
+	int tries;
+
+	for (tries = 0; tries < SOON * 10; tries++) {
+		if (!open_event(v, id, 0))
+			return true;
+		usleep(100000);
+	}
+	return false;
+}
+
+/* A third VM wants the host alone, and does not get it, as one VM does not follow. */
+TEST_F_TIMEOUT(held, claimed, 2 * BOUND)
+{
+	struct tiny_vm third;
+
+	ASSERT_EQ(0, tiny_rules_write("comm=pvperf_in access=force\n"));
+	ASSERT_EQ(0, tiny_vm_create(&third, 1));
+	ASSERT_EQ(0, prctl(PR_SET_NAME, "pvperf_in"));
+	EXPECT_TRUE(offered(&third.vcpu[0]));
+	runner_start(&self->admin, opens, &third.vcpu[0]);
+	EXPECT_TRUE(is_gone(&self->other, 0));
+	EXPECT_TRUE(is_gone(&self->other, 1));
+	ASSERT_TRUE(runner_ends(&self->admin, BOUND));
+	EXPECT_EQ(-KVM_EUSERS, self->admin.result);
+	EXPECT_TRUE(opens_soon(&self->other.vcpu[0], 3));
+	tiny_vm_destroy(&third);
 }
 
 TEST_F_TIMEOUT(held, priority, 2 * BOUND)
