@@ -74,11 +74,16 @@ n=$(count -e instructions:u ./loop100m)
 within "${n:-0}" $want 0.01
 tap $? "the guest recovers by itself" "${n:-nothing}"
 
-# A count over a time without the host's module must not look complete.
+# A count over a time without the host's module must not look complete. The VM has the
+# host alone when the module goes.
+host "echo access=exclusive > /dev/pvperf_policy"
 perf stat -x, -o /tmp/stat -e instructions:u sh -c \
 	'./loop100m; host rmmod pvperf_host; ./loop100m; host insmod /lab/pvperf_host.ko; ./loop100m'
 stat_share /tmp/stat | awk '/not counted/ || ($1 > 0 && $2 < 100) { told = 1 } END { exit !told }'
 tap $? "a count with a gap is scaled, or not counted" "$(tr '\n' ' ' < /tmp/stat)"
+host 'dmesg | tail -n 4' > /tmp/end
+grep -q 'has the host alone' /tmp/end
+tap $? "the host's module is unloaded while a VM has the host alone" "$(cat /tmp/end)"
 
 rmmod pvperf_guest
 tap $? "the guest's module is unloaded"

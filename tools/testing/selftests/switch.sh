@@ -70,7 +70,8 @@ tap $? "KVM is hooked as before" "$(hooked)"
 comes_back
 
 rules=/dev/pvperf_policy
-take "comm=$(host "cat /proc/$(vm_process)/comm") access=unavailable" $rules
+comm=$(host "cat /proc/$(vm_process)/comm")
+take "comm=$comm access=unavailable" $rules
 [ "$(hooked)" = "$hooks" ]
 tap $? "KVM is still hooked" "$(hooked)"
 [ "$(host_total events)$(host_total pages)" = 00 ]
@@ -136,7 +137,21 @@ both_sides
 [ -z "$host" ]
 tap $? "access=global is taken back" "$host"
 
-# Another VM takes the host for itself: one of a test of the host's side.
+# This VM may count alone only, and another one counts.
+host "echo 'comm=$comm access=exclusive' > $rules"
+host '/t/counts 3' > /tmp/other &
+sleep 1
+n=$(count -e instructions:u ./loop100m)
+[ -z "$n" ] && dmesg | grep -q 'this VM counts only while no other VM does'
+tap $? "access=exclusive: nothing is counted beside another VM, and the guest's log says why" "$n"
+wait
+grep -qx 'counts: 0' /tmp/other
+tap $? "access=exclusive: the other VM counts" "$(cat /tmp/other)"
+comes_back
+host "echo > $rules"
+tap $? "access=exclusive is taken back"
+
+# Another VM takes the host for itself.
 perf stat -a -x, -o /tmp/stat -e instructions:u sh -c './loop100m; sleep 6; ./loop100m' &
 sleep 1
 host 'cd /t && ./alone -t force' > /tmp/alone
