@@ -43,6 +43,7 @@ ruled policy-rules : 0 ' 2 cgroup=*web* priority=pinned raw=no' '' policy
 ruled policy-default : 0 "default: $standard" '' policy
 ruled policy-vm : 0 'VM 178 web CPU 0/KVM: rule 2: access=local priority=pinned' '' policy
 ruled policy-vm-default : 0 'VM 200: default: access=local priority=flexible' '' policy
+ruled policy-alone "sed -i '/^vm pid=178 /s/\$/ alone=1/' sys/kernel/debug/pvperf/vms" 0 'VM 178 web CPU 0/KVM has the host alone' '' policy
 ruled policy-no-module 'rm -r sys/module/pvperf_host dev' 1 'pvperf_host is not loaded' '' policy
 ruled policy-guest 'rm -r sys/module/pvperf_host dev; mkdir -p sys/module/pvperf_guest; put sys/module/pvperf_guest/initstate live' \
 	1 "the policy is its host's" '' policy
