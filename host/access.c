@@ -98,7 +98,7 @@ static int access_apply(enum pvperf_access access)
 	}
 	access_note();
 	/* Between local and global VMs go on, with another policy. */
-	return access_offers(access) ? pvperf_vms_judge() : 0;
+	return access_offers(access) ? pvperf_vms_judge(true) : 0;
 }
 
 static int access_write(u32 access)

@@ -51,7 +51,7 @@ static DECLARE_DELAYED_WORK(next_look, claim_work);
 static int claim_set(u64 serial)
 {
 	pvperf_alone_set(serial);
-	return pvperf_vms_judge();
+	return pvperf_vms_judge(true);
 }
 
 /* An OPEN that is under way sees that the VM has the host no more, or we see its event. */
@@ -85,9 +85,9 @@ static int claim_take(struct pvperf_vm *vm, u32 access)
 	if (access == PVPERF_ACCESS_EXCLUSIVE && claim_census(vm->serial).others)
 		return -KVM_EUSERS;
 	if (claim_set(vm->serial)) {
-		/* The VM that did not follow may again take as long. */
+		/* Not waiting again for the VM that did not follow. */
 		pvperf_alone_set(0);
-		mod_delayed_work(system_wq, &next_look, 0);
+		pvperf_vms_judge(false);
 		return -KVM_EUSERS;
 	}
 	schedule_delayed_work(&next_look, CLAIM_EVERY);

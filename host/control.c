@@ -48,7 +48,7 @@ static int word_set(const char *value, const struct kernel_param *kp)
 	WRITE_ONCE(*word, to);
 	pvperf_rules_changed();
 	if (loaded)
-		err = pvperf_vms_judge();
+		err = pvperf_vms_judge(true);
 	mutex_unlock(&control_lock);
 	return err;
 }
@@ -132,7 +132,7 @@ static ssize_t control_write(struct file *file, const char __user *from, size_t 
 	mutex_lock(&control_lock);
 	err = pvperf_rules_set(text, append);
 	if (!err)
-		err = pvperf_vms_judge();
+		err = pvperf_vms_judge(true);
 	mutex_unlock(&control_lock);
 	kfree(text);
 	if (err)

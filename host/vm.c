@@ -401,7 +401,7 @@ static void vm_follow(struct pvperf_vm *vm, const struct pvperf_verdict *verdict
 		vm_ask(vm, PVPERF_VM_REOPEN, 0);
 }
 
-int pvperf_vms_judge(void)
+int pvperf_vms_judge(bool wait)
 {
 	struct pvperf_verdict verdict;
 	struct pvperf_vm *vm = NULL;
@@ -418,7 +418,7 @@ int pvperf_vms_judge(void)
 			       vm->pid, vm->name);
 	}
 	mutex_unlock(&judge_lock);
-	return vms_settle(false, &moved) ? 0 : -EBUSY;
+	return !wait || vms_settle(false, &moved) ? 0 : -EBUSY;
 }
 
 bool pvperf_vms_clear(bool forever)

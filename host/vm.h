@@ -63,13 +63,14 @@ void pvperf_vm_destroyed(struct kvm *kvm);
 
 /**
  * pvperf_vms_judge() - apply the rules to the VMs that are known
+ * @wait: until the events have ended that a VM may not have any more
  *
  * A VM that may not have all that it has is ended and told so; its guest opens anew what it
  * may. The caller keeps others from doing the same.
  *
  * Return: 0; -EBUSY if perf is held up by a VM's process; then that VM follows later.
  */
-int pvperf_vms_judge(void);
+int pvperf_vms_judge(bool wait);
 
 /**
  * pvperf_vms_clear() - close the events of all VMs, and tell the guests
