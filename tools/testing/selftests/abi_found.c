@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* How a guest finds the host's side, what that tells of itself, and who may call it how. */
+/* How a guest finds the host's side, what the CPUID leaves say, and in which modes it may call. */
 
 #include "tiny_test.h"
 #include <cpuid.h>

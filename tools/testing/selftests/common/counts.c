@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* counts SECONDS: be a VM that has an event for so long. */
+/* counts SECONDS: be a VM that counts for so long. */
 
 #include "tiny_test.h"
+#include "named.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -9,15 +10,13 @@
 int main(int argc, char **argv)
 {
 	static struct tiny_vm vm;
-	int64_t err;
 
 	if (argc != 2)
 		return 2;
-	if (tiny_vm_create(&vm, 1))
+	if (tiny_vm_create(&vm, 1) || !begins(&vm))
 		return 1;
-	err = open_event(&vm.vcpu[0], 0, 0);
-	printf("counts: %lld\n", (long long)err);
-	sleep(err ? 0 : atoi(argv[1]));
+	puts("it counts");
+	sleep(atoi(argv[1]));
 	tiny_vm_destroy(&vm);
-	return !!err;
+	return 0;
 }
