@@ -11,6 +11,13 @@
 
 #include <linux/kprobes.h>
 
+/*
+ * Never armed. Arming and disarming patch the kernel's text and allocate memory for it, and
+ * a kprobe that can't be disarmed stays in the kernel's table: this one is on the stack.
+ */
+#define PVPERF_SYMBOL_PROBE(name)	\
+	{ .symbol_name = (name), .flags = KPROBE_FLAG_DISABLED }
+
 /**
  * pvperf_symbol() - look up a kernel function; process context
  * @name: its name
@@ -19,7 +26,7 @@
  */
 static inline unsigned long pvperf_symbol(const char *name)
 {
-	struct kprobe kp = { .symbol_name = name };
+	struct kprobe kp = PVPERF_SYMBOL_PROBE(name);
 	unsigned long addr;
 
 	if (register_kprobe(&kp))
@@ -39,7 +46,7 @@ static inline unsigned long pvperf_symbol(const char *name)
  */
 static inline const void *pvperf_symbol_data(const char *name)
 {
-	struct kprobe kp = { .symbol_name = name };
+	struct kprobe kp = PVPERF_SYMBOL_PROBE(name);
 
 	if (!register_kprobe(&kp)) {
 		unregister_kprobe(&kp);

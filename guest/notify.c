@@ -5,11 +5,16 @@
  * the host neither writes to whatever runs in this memory afterwards, nor sends it an
  * NMI.
  */
-#include <linux/kprobes.h>
+#define pr_fmt(fmt) "pvperf_guest: " fmt
+
+#include <linux/ftrace.h>
+#include <linux/jiffies.h>
 #include <linux/notifier.h>
 #include <linux/panic_notifier.h>
 #include <linux/reboot.h>
+#include <linux/sched.h>
 #include <linux/suspend.h>
+#include "../compat/symbol.h"
 #include "cpu.h"
 #include "hypercall.h"
 #include "notify.h"
@@ -62,18 +67,39 @@ static struct notifier_block panic_nb = {
 };
 
 /* By default a crash kernel starts before the panic notifiers run. */
-static int notify_crash(struct kprobe *kp, struct pt_regs *regs)
+static void notrace notify_crash(unsigned long ip, unsigned long parent_ip,
+				 struct ftrace_ops *ops, struct ftrace_regs *fregs)
 {
 	pvperf_call_reset();
-	return 0;
 }
 
-static struct kprobe crash_probe = {
-	.symbol_name = "native_machine_crash_shutdown",
-	.pre_handler = notify_crash,
+/* No kprobe: to remove one allocates memory, and fails without a word to the caller. */
+static struct ftrace_ops crash_ops = {
+	.func = notify_crash,
 };
 
-static bool crash_probed;
+static void crash_watch(void)
+{
+	unsigned long ip = pvperf_symbol("native_machine_crash_shutdown");
+
+	/* A kernel without kexec lacks the function, and needs no hook. */
+	if (!ip || ftrace_set_filter_ip(&crash_ops, ip, 0, 0) ||
+	    register_ftrace_function(&crash_ops))
+		ftrace_free_filter(&crash_ops);
+}
+
+/* Fails if ftrace has met an error of its own; then its patch leads here until the next boot. */
+static void crash_unwatch(void)
+{
+	if (!(crash_ops.flags & FTRACE_OPS_FL_ENABLED))
+		return;
+	if (unregister_ftrace_function(&crash_ops)) {
+		pr_crit("ftrace is broken: this module stays until the guest is booted again\n");
+		for (;;)
+			schedule_timeout_idle(HZ * 3600);
+	}
+	ftrace_free_filter(&crash_ops);
+}
 
 int pvperf_notify_init(void)
 {
@@ -83,15 +109,13 @@ int pvperf_notify_init(void)
 		return err;
 	register_reboot_notifier(&reboot_nb);
 	atomic_notifier_chain_register(&panic_notifier_list, &panic_nb);
-	/* A kernel without kexec lacks the function, and needs no probe. */
-	crash_probed = !register_kprobe(&crash_probe);
+	crash_watch();
 	return 0;
 }
 
 void pvperf_notify_exit(void)
 {
-	if (crash_probed)
-		unregister_kprobe(&crash_probe);
+	crash_unwatch();
 	atomic_notifier_chain_unregister(&panic_notifier_list,
 					 &panic_nb);
 	unregister_reboot_notifier(&reboot_nb);

@@ -251,7 +251,8 @@ struct pmu pvperf_pmu_template = {
 	.check_period	= event_check_period,
 };
 
-static bool guest_has_pmu(void)
+/* 1 or 0; -ENOMEM or -EINTR: it can't be told. Other errors are those of a PMU that is in use. */
+static int guest_has_pmu(void)
 {
 	struct perf_event_attr attr = {
 		.type		= PERF_TYPE_HARDWARE,
@@ -265,7 +266,9 @@ static bool guest_has_pmu(void)
 						 NULL, NULL, NULL);
 	if (!IS_ERR(event))
 		perf_event_release_kernel(event);
-	return PTR_ERR(event) != -ENOENT;
+	if (event == ERR_PTR(-ENOMEM) || event == ERR_PTR(-EINTR))
+		return PTR_ERR(event);
+	return event != ERR_PTR(-ENOENT);
 }
 
 static int pmu_register(struct pmu **pmu, const char *name, int type,
@@ -283,14 +286,16 @@ static int pmu_register(struct pmu **pmu, const char *name, int type,
 
 int pvperf_pmu_init(void)
 {
-	int err;
+	int err, has = guest_has_pmu();
 
+	if (has < 0)
+		return has;
 	if (!(pvperf_caps.features & KVM_PERF_FEATURE_SAMPLING))
 		pvperf_pmu_template.capabilities = PERF_PMU_CAP_NO_INTERRUPT;
 	pvperf_sysfs_init();
 	/* Closes the host events that pvperf_sysfs_init() opened on trial. */
 	pvperf_watch_once();
-	if (!guest_has_pmu()) {
+	if (!has) {
 		err = pmu_register(&cpu_pmu, "cpu", PERF_TYPE_RAW,
 				   pvperf_sysfs_cpu);
 		if (err)

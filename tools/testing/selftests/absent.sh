@@ -19,6 +19,24 @@ tap $? "load with access=unavailable"
 program "access=unavailable" ./abi_absent
 rmmod pvperf_host
 
+# The module looks names up by kprobes, and arms none: to disarm one needs memory.
+tracing=/sys/kernel/tracing
+armed() {
+	grep -c arm_kprobe $tracing/trace
+}
+echo '*arm_kprobe*' > $tracing/set_ftrace_filter && echo function > $tracing/current_tracer
+insmod "$module"
+n=$(armed)
+rmmod pvperf_host
+echo 'p:absent vfs_read' > $tracing/kprobe_events
+echo 1 > $tracing/events/kprobes/absent/enable
+echo 0 > $tracing/events/kprobes/absent/enable
+[ "$n" = 0 ] && [ "$(armed)" -gt 0 ]
+tap $? "load arms no kprobe" "$n, and a kprobe of the tracer's $(armed)"
+echo nop > $tracing/current_tracer
+echo > $tracing/set_ftrace_filter
+echo > $tracing/kprobe_events
+
 # A name is that of the file which the process runs, unless the process has changed it.
 insmod "$module"
 sh -c "echo 'comm=abi_abs* access=unavailable' > /dev/pvperf_policy"
