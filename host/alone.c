@@ -28,17 +28,16 @@ int pvperf_alone_judge(struct pvperf_vm *vm, struct pvperf_verdict *verdict)
 	u64 serial = pvperf_alone();
 
 	verdict->reason = KVM_PERF_REASON_DENIED;
-	if (err || !serial || *access < PVPERF_ACCESS_LOCAL)
+	if (err || !serial)
 		return err;
-	if (vm->serial != serial) {
+	if (vm->serial == serial) {
+		if (*access > PVPERF_ACCESS_GLOBAL)
+			*access = PVPERF_ACCESS_GLOBAL;		/* it need not ask again */
+		else	/* The rules say so no more. claim.c lets the others back in. */
+			atomic64_cmpxchg(&alone, serial, 0);
+	} else if (*access >= PVPERF_ACCESS_LOCAL) {
 		*access = PVPERF_ACCESS_UNAVAILABLE;
 		verdict->reason = KVM_PERF_REASON_ALONE;
-		WRITE_ONCE(vm->reason, KVM_PERF_REASON_ALONE);
-	} else if (*access > PVPERF_ACCESS_GLOBAL) {
-		*access = PVPERF_ACCESS_GLOBAL;		/* it need not ask again */
-	} else {
-		/* The rules say so no more. claim.c lets the others back in. */
-		atomic64_cmpxchg(&alone, serial, 0);
 	}
 	return 0;
 }

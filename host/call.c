@@ -171,11 +171,13 @@ static int call_open_event(struct pvperf_vcpu *vcpu, struct call_open *open)
 
 static int call_open_locked(struct pvperf_vcpu *vcpu, struct call_open *open)
 {
-	int err = -KVM_ENOMEM;
+	int err;
 
 	pvperf_vcpu_enter(vcpu);
 	if (likely(vcpu->thread->task == current))
 		err = call_open_event(vcpu, open);
+	else
+		err = pvperf_vcpu_error(vcpu->vm);
 	if (!err)
 		pvperf_dirty_pin(vcpu, open->pin);
 	pvperf_vcpu_leave(vcpu);
@@ -389,7 +391,9 @@ static int call_attach(struct pvperf_vcpu *vcpu, u64 addr)
 	if (IS_ERR(pin))
 		return PTR_ERR(pin);
 	pvperf_vcpu_enter(vcpu);
-	if (call_still_available(vcpu))
+	if (vcpu->thread->task != current)
+		err = pvperf_vcpu_error(vcpu->vm);
+	else if (call_still_available(vcpu))
 		pvperf_vcpu_attach(vcpu, addr, pin);
 	else
 		err = -KVM_ENOSYS;
@@ -449,8 +453,8 @@ static long call_vm(struct kvm_vcpu *kvcpu, const struct pvperf_call *call)
 	u32 rate;
 	long ret;
 
-	if (!vcpu)
-		return -KVM_ENOMEM;
+	if (unlikely(!vcpu))
+		return vm ? pvperf_vcpu_error(vm) : -KVM_ENOMEM;
 	atomic64_inc(&vm->stats.calls);
 	vcpu->calls++;
 	rate = pvperf_policy_word(&vm->policy, PVPERF_WORD_MAX_CALLS);

@@ -15,6 +15,7 @@
 #include "alone.h"
 #include "claim.h"
 #include "policy.h"
+#include "registry.h"
 #include "state.h"
 #include "vm.h"
 

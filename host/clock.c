@@ -10,8 +10,8 @@
 #include <asm/processor.h>
 #include "../compat/kvm.h"
 #include "clock.h"
+#include "registry.h"
 #include "trace.h"
-#include "vm.h"
 
 /* KVM's own, in kvm_vcpu_write_tsc_offset(). */
 extern struct tracepoint __tracepoint_kvm_write_tsc_offset;

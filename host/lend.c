@@ -11,7 +11,7 @@
 #include <linux/sched.h>
 #include "event.h"
 #include "lend.h"
-#include "vm.h"
+#include "request.h"
 
 bool pvperf_lend_yield;
 module_param_named(yield, pvperf_lend_yield, bool, 0644);

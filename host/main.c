@@ -18,9 +18,9 @@
 #include "keep.h"
 #include "overflow.h"
 #include "pin.h"
+#include "registry.h"
 #include "rules.h"
 #include "stats.h"
-#include "vm.h"
 #include "whole.h"
 
 #define CREATE_TRACE_POINTS
@@ -41,7 +41,7 @@ static int __init pvperf_host_init(void)
 	err = pvperf_whole_init();
 	if (err)
 		return err;
-	err = pvperf_vms_init();
+	err = pvperf_registry_init();
 	if (err)
 		goto err_whole;
 	pvperf_compat_count_init();
@@ -54,7 +54,7 @@ static int __init pvperf_host_init(void)
 		pvperf_control_init();
 		return 0;
 	}
-	pvperf_vms_fini();
+	pvperf_registry_exit();
 	pvperf_keep_exit();
 err_whole:
 	pvperf_whole_exit();
@@ -68,7 +68,7 @@ static void __exit pvperf_host_exit(void)
 	pvperf_clock_exit();
 	pvperf_access_exit();
 	pvperf_claim_exit();
-	pvperf_vms_fini();
+	pvperf_registry_exit();
 	pvperf_rules_exit();
 	pvperf_keep_exit();
 	pvperf_whole_exit();

@@ -21,7 +21,7 @@ void pvperf_reset_mark(struct pvperf_vcpu *vcpu)
 {
 	/*
 	 * From here on no overflow writes to the guest. To close the events is to
-	 * sleep, so vm.c's work does it, or the vCPU's next call.
+	 * sleep, so the VM's work does it, or the vCPU's next call.
 	 */
 	WRITE_ONCE(vcpu->dead, true);
 }

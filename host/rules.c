@@ -14,6 +14,7 @@
 #include <linux/pid.h>
 #include <linux/refcount.h>
 #include <linux/sched.h>
+#include <linux/sched/signal.h>
 #include <linux/sched/task.h>
 #include <linux/seq_file.h>
 #include <linux/slab.h>
@@ -165,6 +166,29 @@ static int rules_ask(const struct rules *rules, struct task_struct *task, struct
 	return 0;
 }
 
+/*
+ * A thread that is not about to end: the admin's move into another cgroup leaves those out, and
+ * the first thread may end long before the others.
+ */
+static struct task_struct *process_thread(struct pid *process)
+{
+	struct task_struct *leader, *thread, *found = NULL;
+
+	rcu_read_lock();
+	leader = pid_task(process, PIDTYPE_TGID);
+	if (leader) {
+		for_each_thread(leader, thread) {
+			if (READ_ONCE(thread->flags) & PF_EXITING)
+				continue;
+			found = get_task_struct(thread);
+			break;
+		}
+	}
+	rcu_read_unlock();
+	return found;
+}
+
+/* A VM whose process has ended gets nothing: nobody can say any more whose it was. */
 int pvperf_rules_judge(struct pid *process, const char *comm, struct pvperf_verdict *verdict)
 {
 	struct rules *rules = rules_get(&verdict->version);
@@ -175,12 +199,12 @@ int pvperf_rules_judge(struct pid *process, const char *comm, struct pvperf_verd
 	verdict->policy = pvperf_rules_default;
 	if (!rules)
 		return 0;
-	task = get_pid_task(process, PIDTYPE_TGID);
+	task = process_thread(process);
 	if (task) {
 		err = rules_ask(rules, task, process, comm, verdict);
 		put_task_struct(task);
 	} else {
-		err = -ESRCH;
+		verdict->policy.word[PVPERF_WORD_ACCESS] = PVPERF_ACCESS_UNAVAILABLE;
 	}
 	rules_put(rules);
 	return err;

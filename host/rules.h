@@ -50,7 +50,9 @@ static inline bool pvperf_rules_any(void)
  * @comm: its name
  * @verdict: the result
  *
- * Return: 0; -ENOMEM; -ESRCH if the process has ended.
+ * If there are rules, and the process has ended, nothing.
+ *
+ * Return: 0 or -ENOMEM.
  */
 int pvperf_rules_judge(struct pid *process, const char *comm, struct pvperf_verdict *verdict);
 

@@ -6,8 +6,8 @@
  * The state of a VM, of its vCPUs and of their events: the structures that
  * several units touch. Knows neither KVM nor perf.
  *
- * Locks, outermost first: pvperf_vcpu.lock, pvperf_vm.lock. vm.c's registry lock is
- * never held with another.
+ * Locks, outermost first: pvperf_vcpu.lock, pvperf_vm.lock. The registry's lock is
+ * taken inside of others, and none inside of it.
  */
 
 #include <linux/irq_work.h>
@@ -64,11 +64,12 @@ struct pvperf_refusal {
 struct pvperf_vm {
 	struct hlist_node node;		/* in the registry, RCU */
 	struct kvm *kvm;		/* the registry's key */
+	struct list_head all;		/* in the registry, by .serial */
 	u64 serial;			/* of all VMs since the module was loaded */
 	refcount_t refs;		/* one is the registry's */
 	pid_t pid;
-	struct pid *process;		/* of the same */
-	struct mm_struct *mm;		/* .kvm's, which has it until its end */
+	struct pid *process;		/* of the same; only its threads may call */
+	struct mm_struct *mm;		/* .kvm's; we have a reference, too */
 	u64 clock;			/* random, not 0: the VM's name in traces */
 	char name[TASK_COMM_LEN];	/* of the process, at the first call */
 	struct mutex lock;		/* protects .pages to .held */
@@ -81,7 +82,9 @@ struct pvperf_vm {
 	atomic_t events;		/* open, of all vCPUs */
 	bool pmu_lent_out;		/* the last OPEN failed for this reason */
 	bool pins_refused;		/* once, as the VM's limit was reached */
-	bool ended;			/* set once; who sets it ends the VM */
+	bool strangers;			/* another process has made a call */
+	bool ended;			/* set once; who sets it ends the VM ... */
+	bool left;			/* ... and now has; nothing of KVM's is touched any more */
 	struct pvperf_policy policy;	/* may change at any time ... */
 	atomic_t changes;		/* ... and then this does, too */
 	u32 rule;			/* that says so; 0: none */

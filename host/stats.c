@@ -9,9 +9,9 @@
 #include "alone.h"
 #include "keep.h"
 #include "pin.h"
+#include "registry.h"
 #include "stats.h"
 #include "vcpu.h"
-#include "vm.h"
 #include "word.h"
 
 static struct dentry *stats_dir;

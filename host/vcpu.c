@@ -2,6 +2,8 @@
 /*
  * vCPUs. KVM's room: may know struct kvm_vcpu, not perf.
  */
+#define pr_fmt(fmt) "pvperf_host: " fmt
+
 #include <linux/delay.h>
 #include <linux/err.h>
 #include <linux/kvm_host.h>
@@ -18,13 +20,36 @@
 #include "trace.h"
 #include "vcpu.h"
 
+/*
+ * Does a thread of the process that the rules are asked about run this? Another process may
+ * have the same memory, and so make calls.
+ */
+static bool vcpu_is_home(const struct pvperf_vm *vm)
+{
+	return task_tgid(current) == vm->process;
+}
+
+int pvperf_vcpu_error(struct pvperf_vm *vm)
+{
+	if (vcpu_is_home(vm))
+		return -KVM_ENOMEM;
+	if (!xchg(&vm->strangers, true))
+		pr_notice_ratelimited("VM of process %d (%s) is refused what process %d (%s) calls for: give it the VM only after that has ended, or let one process make all calls\n",
+				      vm->pid, vm->name, current->tgid,
+				      current->group_leader->comm);
+	return -KVM_EPERM;
+}
+
 /* Milliseconds. A call takes less, unless perf or memory holds it up. */
 #define VCPU_LOCK_TRIES	100
 
 static struct pvperf_vcpu *vcpu_alloc(struct pvperf_vm *vm, struct kvm_vcpu *kvcpu)
 {
-	struct pvperf_vcpu *vcpu = kzalloc(sizeof(*vcpu), GFP_KERNEL_ACCOUNT);
+	struct pvperf_vcpu *vcpu;
 
+	if (!vcpu_is_home(vm))
+		return NULL;
+	vcpu = kzalloc(sizeof(*vcpu), GFP_KERNEL_ACCOUNT);
 	if (!vcpu)
 		return NULL;
 	vcpu->vm = vm;
@@ -38,7 +63,7 @@ static struct pvperf_vcpu *vcpu_alloc(struct pvperf_vm *vm, struct kvm_vcpu *kvc
 	}
 	mutex_init(&vcpu->lock);
 	INIT_LIST_HEAD(&vcpu->events);
-	/* Hard: pvperf_vcpu_quiesce() may not wait for a thread of PREEMPT_RT's. */
+	/* Hard: pvperf_vcpu_quiesce_all() may not wait for a thread of PREEMPT_RT's. */
 	vcpu->wake = IRQ_WORK_INIT_HARD(pvperf_inject_wake);
 	return vcpu;
 }
@@ -60,12 +85,6 @@ struct pvperf_vcpu *pvperf_vcpu_get(struct pvperf_vm *vm, struct kvm_vcpu *kvcpu
 	return vcpu;
 }
 
-void pvperf_vcpu_quiesce(struct pvperf_vcpu *vcpu)
-{
-	/* All events are closed, so nobody can queue the irq_work again. */
-	irq_work_sync(&vcpu->wake);
-}
-
 void pvperf_vcpu_free(struct pvperf_vcpu *vcpu)
 {
 	pvperf_thread_put(vcpu->thread);
@@ -78,9 +97,10 @@ void pvperf_vcpu_free(struct pvperf_vcpu *vcpu)
  */
 static void vcpu_rebind(struct pvperf_vcpu *vcpu)
 {
-	struct pvperf_thread *before = vcpu->thread, *now = pvperf_thread_get();
+	struct pvperf_thread *before = vcpu->thread, *now;
 	struct pvperf_host_event *event;
 
+	now = vcpu_is_home(vcpu->vm) ? pvperf_thread_get() : NULL;
 	if (!now) {
 		/* The old thread may run another vCPU by now. */
 		pvperf_vcpu_clear(vcpu, PVPERF_END_GONE);
@@ -103,10 +123,8 @@ static void vcpu_unpin(struct pvperf_vcpu *vcpu, enum pvperf_end end)
 		pvperf_slots_log(vcpu->vm->kvm, vcpu->pin->gfn);
 	}
 	WRITE_ONCE(vcpu->head, NULL);
-	/*
-	 * An overflow handler that still has the old .head runs in the vCPU's own
-	 * thread: either that is the current one, or its events are closed by now.
-	 */
+	/* An overflow handler that still has the old .head runs in the vCPU's own thread. */
+	WARN_ON_ONCE(vcpu->nr_events && vcpu->thread->task != current);
 	pvperf_pin_put(vcpu->vm, vcpu->pin);
 	vcpu->pin = NULL;
 }
@@ -199,6 +217,24 @@ void pvperf_vcpu_mute_all(struct pvperf_vm *vm)
 		WRITE_ONCE(vcpu->gone, true);
 }
 
+void pvperf_vcpu_kill_all(struct pvperf_vm *vm)
+{
+	struct pvperf_vcpu *vcpu;
+	unsigned long idx;
+
+	xa_for_each(&vm->vcpus, idx, vcpu)
+		WRITE_ONCE(vcpu->dead, true);
+}
+
+void pvperf_vcpu_quiesce_all(struct pvperf_vm *vm)
+{
+	struct pvperf_vcpu *vcpu;
+	unsigned long idx;
+
+	xa_for_each(&vm->vcpus, idx, vcpu)
+		irq_work_sync(&vcpu->wake);
+}
+
 void pvperf_vcpu_clear_dead(struct pvperf_vm *vm)
 {
 	struct pvperf_vcpu *vcpu;
@@ -227,15 +263,21 @@ bool pvperf_vcpu_lock_soon(struct pvperf_vcpu *vcpu)
 	return true;
 }
 
+/* Each overflow writes to the page, too: a vCPU that has lost it has no events any more. */
 static void vcpu_clear_lost(struct pvperf_vcpu *vcpu)
 {
+	enum pvperf_end end = READ_ONCE(vcpu->dead) ? PVPERF_END_SILENT : PVPERF_END_GONE;
 	struct pvperf_host_event *event, *next;
 	struct pvperf_vm *vm = vcpu->vm;
+	bool lost = vcpu->pin && !pvperf_pin_is_there(vm, vcpu->pin);
 
-	list_for_each_entry_safe(event, next, &vcpu->events, node)
+	list_for_each_entry_safe(event, next, &vcpu->events, node) {
 		if (!pvperf_pin_is_there(vm, event->pin))
 			pvperf_event_close(event, PVPERF_END_SILENT);
-	if (vcpu->pin && !pvperf_pin_is_there(vm, vcpu->pin))
+		else if (lost)
+			pvperf_event_close(event, end);
+	}
+	if (lost)
 		vcpu_unpin(vcpu, PVPERF_END_SILENT);
 }
 

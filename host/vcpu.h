@@ -12,15 +12,18 @@
  * @vm: the VM
  * @kvcpu: the vCPU whose thread this is
  *
- * Return: the vCPU, or NULL if there is no memory.
+ * Return: the vCPU, or NULL: pvperf_vcpu_error() says why.
  */
 struct pvperf_vcpu *pvperf_vcpu_get(struct pvperf_vm *vm, struct kvm_vcpu *kvcpu);
 
 /**
- * pvperf_vcpu_quiesce() - wait until nothing touches a vCPU's kvcpu any more
- * @vcpu: was cleared, and makes no calls any more
+ * pvperf_vcpu_error() - why has the current thread no vCPU, or none of its own, in a call?
+ * @vm: the VM
+ *
+ * Return: -KVM_ENOMEM; -KVM_EPERM, after a message, if another process than that of the VM's
+ * first call makes the call.
  */
-void pvperf_vcpu_quiesce(struct pvperf_vcpu *vcpu);
+int pvperf_vcpu_error(struct pvperf_vm *vm);
 
 /**
  * pvperf_vcpu_free() - free a vCPU
@@ -33,7 +36,8 @@ void pvperf_vcpu_free(struct pvperf_vcpu *vcpu);
  * @vcpu: the vCPU whose thread this is
  *
  * Finishes a reset that a hook has seen, and moves the events to the current
- * thread if userspace has given the vCPU to another one.
+ * thread if userspace has given the vCPU to another one. If that is not possible the vCPU has
+ * no events any more, and vcpu->thread is not the current one.
  */
 void pvperf_vcpu_enter(struct pvperf_vcpu *vcpu);
 
@@ -72,6 +76,20 @@ void pvperf_vcpu_clear_all(struct pvperf_vm *vm, enum pvperf_end end);
  * Takes no lock.
  */
 void pvperf_vcpu_mute_all(struct pvperf_vm *vm);
+
+/**
+ * pvperf_vcpu_kill_all() - nothing is written to any vCPU of a VM any more, as after a reset
+ * @vm: the VM; none of its vCPUs makes calls any more
+ *
+ * Takes no lock.
+ */
+void pvperf_vcpu_kill_all(struct pvperf_vm *vm);
+
+/**
+ * pvperf_vcpu_quiesce_all() - wait until nothing touches KVM's vCPUs any more
+ * @vm: the VM; no overflow handler of its events runs any more, or none gets that far
+ */
+void pvperf_vcpu_quiesce_all(struct pvperf_vm *vm);
 
 /**
  * pvperf_vcpu_clear_dead() - clear every vCPU of a VM that was reset

@@ -3,37 +3,14 @@
 #define _PVPERF_HOST_VM_H
 
 /*
- * The registry of VMs that have made a call.
- *
- * Lifetime: the first call that needs a VM creates it, in a vCPU's thread. KVM's
- * pre-destroy hook ends it, when no vCPU can run any more, or the module's exit,
- * when no hook can. We hold no reference on struct kvm: it would keep the VM from
- * ever being destroyed.
+ * VMs that have made a call. The first call that needs a VM creates it, in a vCPU's thread.
+ * KVM's pre-destroy hook ends it, when no vCPU can run any more, or the module's exit, when no
+ * hook can.
  */
 
 #include <linux/types.h>
 #include "state.h"
 #include "vcpu.h"
-
-/**
- * pvperf_vms_init() - at load
- *
- * Return: 0 or -ENOMEM.
- */
-int pvperf_vms_init(void);
-
-/**
- * pvperf_vms_fini() - at unload, when no VM is left and no hook is installed
- */
-void pvperf_vms_fini(void);
-
-/**
- * pvperf_vm_find() - look up a VM; any context, under RCU
- * @kvm: the key
- *
- * Return: the VM, or NULL if it has never made a call.
- */
-struct pvperf_vm *pvperf_vm_find(const struct kvm *kvm);
 
 /**
  * pvperf_vm_get() - find or create a VM
@@ -90,56 +67,5 @@ bool pvperf_vms_clear(bool forever);
  * is written.
  */
 void pvperf_vms_end(void);
-
-/* What a VM's work does, in this order. */
-enum pvperf_vm_task {
-	PVPERF_VM_END,		/* close all events, and tell the guest */
-	PVPERF_VM_RESET,	/* close the events of vCPUs that were reset */
-	PVPERF_VM_SLOTS,	/* close what lies in memory that is not the guest's any more */
-	PVPERF_VM_REOPEN,	/* create host events anew: all, ... */
-	PVPERF_VM_LEND,		/* ... those that may have a counter, ... */
-	PVPERF_VM_LEND_BACK,	/* ... those that have none */
-	PVPERF_VM_TASKS
-};
-
-/**
- * pvperf_vms_reopen() - create host events of all VMs anew
- * @task: PVPERF_VM_REOPEN or one of the next
- *
- * Waits for each VM, but not long for one that holds up perf.
- *
- * Return: how many.
- */
-u32 pvperf_vms_reopen(enum pvperf_vm_task task);
-
-/**
- * pvperf_vms_vcpus() - look at the vCPUs of all VMs
- * @show: called for each; must neither sleep nor take a lock
- *
- * While it runs KVM frees none of them, so @show may read .kvcpu.
- */
-void pvperf_vms_vcpus(void (*show)(const struct pvperf_vcpu *vcpu));
-
-/**
- * pvperf_vms_watched() - pvperf_vms_vcpus_of() may be called from now on, or no more
- * @on: it may
- */
-void pvperf_vms_watched(bool on);
-
-/**
- * pvperf_vms_vcpus_of() - look at the vCPUs that a thread runs; does not sleep
- * @tid: the thread
- * @show: called for each, under RCU; may read .kvcpu
- * @arg: for @show
- */
-void pvperf_vms_vcpus_of(pid_t tid, void (*show)(const struct pvperf_vcpu *vcpu, void *arg),
-			 void *arg);
-
-/**
- * pvperf_vms_for_each() - call a function for every VM; may sleep
- * @show: the function; a reference keeps the VM, but no lock is held
- * @arg: its second argument
- */
-void pvperf_vms_for_each(void (*show)(struct pvperf_vm *vm, void *arg), void *arg);
 
 #endif /* _PVPERF_HOST_VM_H */

@@ -132,7 +132,8 @@ FIXTURE_TEARDOWN(held)
 	close(self->perf);
 	close(self->late);
 	tiny_vm_destroy(&self->other);
-	tiny_vm_destroy(&self->vm);
+	if (self->vm.mem)
+		tiny_vm_destroy(&self->vm);
 	EXPECT_TRUE(tiny_totals_wait(&self->before));
 }
 
@@ -224,7 +225,7 @@ TEST_F_TIMEOUT(held, claimed, 2 * BOUND)
 {
 	struct tiny_vm third;
 
-	ASSERT_EQ(0, tiny_rules_write("comm=pvperf_in access=force\n"));
+	ASSERT_EQ(0, tiny_rules_write("uid=0 comm=pvperf_in access=force\n"));
 	ASSERT_EQ(0, tiny_vm_create(&third, 1));
 	ASSERT_EQ(0, prctl(PR_SET_NAME, "pvperf_in"));
 	EXPECT_TRUE(offered(&third.vcpu[0]));
@@ -235,6 +236,39 @@ TEST_F_TIMEOUT(held, claimed, 2 * BOUND)
 	EXPECT_EQ(-KVM_EUSERS, self->admin.result);
 	EXPECT_TRUE(opens_soon(&self->other.vcpu[0], 3));
 	tiny_vm_destroy(&third);
+}
+
+static bool child_ends(pid_t pid, int tenths)
+{
+	int status;
+
+	while (tenths-- && waitpid(pid, &status, WNOHANG) != pid)
+		usleep(100000);
+	return tenths >= 0;
+}
+
+/* Whoever closes the VM's last descriptor does not wait for perf; rmmod fails at once. */
+TEST_F(held, ends_elsewhere)
+{
+	int go[2];
+	pid_t pid;
+
+	if (variant->in_call)
+		return;		/* KVM_RUN has the VM */
+	ASSERT_EQ(0, pipe(go));
+	pid = fork();
+	if (!pid) {
+		close(go[1]);
+		_exit(read(go[0], go, 1));
+	}
+	self->reset = true;
+	tiny_vm_destroy(&self->vm);
+	close(go[1]);
+	EXPECT_TRUE(child_ends(pid, 10));
+	runner_start(&self->admin, admin_unloads, NULL);
+	ASSERT_TRUE(runner_ends(&self->admin, SOON));
+	EXPECT_EQ(-EAGAIN, self->admin.result);
+	close(go[0]);
 }
 
 TEST_F_TIMEOUT(held, priority, 2 * BOUND)

@@ -140,6 +140,30 @@ TEST_F(pinned, slot_is_removed)
 	EXPECT_TRUE(tiny_totals_wait(&want));
 }
 
+/* A vCPU whose page goes has no events any more, wherever theirs lie: overflows write to both. */
+TEST_F(pinned, page_is_removed)
+{
+	struct kvm_userspace_memory_region region = {
+		.slot = 9, .guest_phys_addr = AT_HUGE, .memory_size = TINY_PAGE,
+	};
+	struct tiny_totals want = self->before;
+	void *page = mmap(NULL, TINY_PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	ASSERT_NE(MAP_FAILED, page);
+	region.userspace_addr = (uintptr_t)page;
+	ASSERT_EQ(0, ioctl(self->vm.fd, KVM_SET_USER_MEMORY_REGION, &region));
+	ASSERT_CALL(0, tiny_call_gpa(self->v, KVM_PERF_OP_ATTACH, AT_HUGE, 0));
+	ASSERT_CALL(0, open_event(self->v, 0, 100000));
+	ASSERT_CALL(0, id_call(self->v, KVM_PERF_OP_ENABLE, 0));
+	region.memory_size = 0;
+	ASSERT_EQ(0, ioctl(self->vm.fd, KVM_SET_USER_MEMORY_REGION, &region));
+	want.vms++;
+	want.vcpus++;
+	EXPECT_TRUE(tiny_totals_wait(&want));
+	EXPECT_EQ(KVM_PERF_STATE_GONE, event_at(&self->vm, 0)->state);
+	munmap(page, TINY_PAGE);
+}
+
 /* Userspace makes another slot of the same memory, as QEMU does: nothing ends. */
 TEST_F(pinned, slot_comes_back)
 {

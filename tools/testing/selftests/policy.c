@@ -9,6 +9,7 @@
 #include "named.h"
 #include <errno.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
@@ -345,7 +346,7 @@ TEST_F(policy, whom)
 	EXPECT_TRUE(denied("uid=12?? access=unavailable\n", NULL, 1234));
 	EXPECT_FALSE(denied("uid=123 access=unavailable\n", NULL, 1234));
 	EXPECT_TRUE(denied("cgroup=/pvperf_test access=unavailable\n", GROUP, 0));
-	EXPECT_TRUE(denied("cgroup=*_te?t* access=unavailable\n", GROUP, 0));
+	EXPECT_TRUE(denied("cgroup=/*_te?t* access=unavailable\n", GROUP, 0));
 	EXPECT_FALSE(denied("cgroup=/pvperf access=unavailable\n", GROUP, 0));
 	EXPECT_FALSE(denied("cgroup=/pvperf_test access=unavailable\n", NULL, 0));
 	EXPECT_TRUE(denied("pid=%d access=unavailable\n", NULL, 0));
@@ -354,6 +355,82 @@ TEST_F(policy, whom)
 			   GROUP, 1234));
 	EXPECT_FALSE(denied("cgroup=/pvperf_test uid=1234 comm=pvperf_in access=unavailable\n",
 			    GROUP, 1234));
+	rmdir(GROUP);
+}
+
+static int attaches(void *arg)
+{
+	struct kvm_regs regs = {
+		.rax = KVM_PERF_OP, .rbx = KVM_PERF_OP_ATTACH, .rcx = AT_HEAD(0),
+	};
+
+	_exit(tiny_vcpu_exec_here(arg, TINY_CODE_CALL, &regs) || regs.rax);
+}
+
+/* A process of the same memory makes the first call, and ends: then the VM may have nothing. */
+TEST_F(policy, first_caller_ends)
+{
+	static char stack[65536] __attribute__((aligned(16)));
+	struct tiny_vm vm;
+	struct tiny_vcpu *v = &vm.vcpu[0];
+	int status;
+	pid_t pid;
+
+	ASSERT_EQ(0, tiny_vm_create(&vm, 1));
+	pid = clone(attaches, stack + sizeof(stack), CLONE_VM | SIGCHLD, v);
+	ASSERT_EQ(pid, waitpid(pid, &status, 0));
+	ASSERT_EQ(0, status);
+	EXPECT_EQ(KVM_PERF_PAGE_LIVE, head_at(&vm, 0)->state);
+	EXPECT_CALL(-KVM_EPERM, open_event(v, 0, 0));
+	EXPECT_CALL(-KVM_EPERM, tiny_call_gpa(v, KVM_PERF_OP_ATTACH, AT_HEAD(0), 0));
+	ASSERT_EQ(0, tiny_rules_write("comm=nobody raw=no\n"));
+	check_absent(_metadata, v);
+	tiny_vm_destroy(&vm);
+}
+
+struct led {
+	struct tiny_vm vm;
+	int told[2];
+};
+
+static void *asks_again(void *arg)
+{
+	struct led *led = arg;
+	char byte;
+
+	_exit(read(led->told[0], &byte, 1) || offered(&led->vm.vcpu[0]));
+}
+
+/* The first thread ends, and the admin moves the others into another cgroup. */
+TEST_F(policy, first_thread_ends)
+{
+	static struct led led;
+	pthread_t thread;
+	int status;
+	pid_t pid;
+	FILE *f;
+
+	mkdir(GROUP, 0755);
+	ASSERT_EQ(0, tiny_rules_write("comm=nobody raw=no\n"));
+	ASSERT_EQ(0, pipe(led.told));
+	pid = fork();
+	if (!pid) {
+		close(led.told[1]);
+		if (tiny_vm_create(&led.vm, 1) || !offered(&led.vm.vcpu[0]) ||
+		    pthread_create(&thread, NULL, asks_again, &led))
+			_exit(2);
+		syscall(SYS_exit, 0);
+	}
+	usleep(500000);
+	f = fopen(GROUP "/cgroup.procs", "we");
+	ASSERT_NE(NULL, f);
+	fprintf(f, "%d", pid);
+	EXPECT_EQ(0, fclose(f));
+	ASSERT_EQ(0, tiny_rules_write("cgroup=/pvperf_test access=unavailable\n"));
+	close(led.told[1]);
+	ASSERT_EQ(pid, waitpid(pid, &status, 0));
+	EXPECT_EQ(0, status);
+	close(led.told[0]);
 	rmdir(GROUP);
 }
 

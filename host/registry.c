@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The registry of VMs. KVM's room: may know struct kvm, not perf.
+ */
+#define pr_fmt(fmt) "pvperf_host: " fmt
+
+#include <linux/hashtable.h>
+#include <linux/jiffies.h>
+#include <linux/kvm_host.h>
+#include <linux/list.h>
+#include <linux/mutex.h>
+#include <linux/pid.h>
+#include <linux/rcupdate.h>
+#include <linux/sched/mm.h>
+#include <linux/slab.h>
+#include <linux/wait.h>
+#include <linux/workqueue.h>
+#include "registry.h"
+#include "rules.h"
+#include "state.h"
+#include "vcpu.h"
+
+static DEFINE_MUTEX(vms_lock);
+static DEFINE_HASHTABLE(vms, 8);
+static LIST_HEAD(vms_all);	/* the same, the oldest first */
+static u64 last_serial;
+static bool watched;	/* pvperf_vms_vcpus_of() may run */
+static atomic_t nr_unfreed;	/* VMs that are, or were, in the registry */
+static DECLARE_WAIT_QUEUE_HEAD(vms_freed_wait);
+
+struct workqueue_struct *pvperf_works;
+
+int pvperf_registry_init(void)
+{
+	pvperf_works = alloc_workqueue("pvperf", WQ_UNBOUND, WQ_MAX_ACTIVE);
+	return pvperf_works ? 0 : -ENOMEM;
+}
+
+void pvperf_registry_exit(void)
+{
+	/* The last pvperf_vm_put() queues vms_free. */
+	while (!wait_event_timeout(vms_freed_wait, !atomic_read(&nr_unfreed), 10 * HZ))
+		pr_warn("%d VMs have ended, and their processes keep perf from ending their events; end these processes\n",
+			atomic_read(&nr_unfreed));
+	destroy_workqueue(pvperf_works);
+}
+
+struct pvperf_vm *pvperf_vm_find(const struct kvm *kvm)
+{
+	struct pvperf_vm *vm;
+
+	hash_for_each_possible_rcu(vms, vm, node, (unsigned long)kvm,
+				   lockdep_is_held(&vms_lock))
+		if (vm->kvm == kvm)
+			return vm;
+	return NULL;
+}
+
+void pvperf_vm_free(struct pvperf_vm *vm)
+{
+	struct pvperf_vcpu *vcpu;
+	unsigned long idx;
+
+	WARN_ON(vm->nr_pages || vm->held || !xa_empty(&vm->ids));
+	xa_for_each(&vm->vcpus, idx, vcpu)
+		pvperf_vcpu_free(vcpu);
+	mmdrop(vm->mm);
+	xa_destroy(&vm->vcpus);
+	xa_destroy(&vm->ids);
+	put_pid(vm->process);
+	kfree(vm->refusals);
+	kfree(vm);
+}
+
+static LLIST_HEAD(vms_freed);
+
+/* A hook may still be looking at a VM that has left the registry. */
+static void vms_free_work(struct work_struct *work)
+{
+	struct llist_node *freed = llist_del_all(&vms_freed);
+	struct pvperf_vm *vm, *next;
+
+	synchronize_rcu();
+	llist_for_each_entry_safe(vm, next, freed, freed) {
+		pvperf_vm_free(vm);
+		atomic_dec(&nr_unfreed);
+	}
+	wake_up_all(&vms_freed_wait);
+}
+
+static DECLARE_WORK(vms_free, vms_free_work);
+
+void pvperf_vm_put(struct pvperf_vm *vm)
+{
+	if (refcount_dec_and_test(&vm->refs) && llist_add(&vm->freed, &vms_freed))
+		queue_work(pvperf_works, &vms_free);
+}
+
+struct pvperf_vm *pvperf_vm_add(struct kvm *kvm, struct pvperf_vm *fresh)
+{
+	struct pvperf_vm *vm;
+
+	mutex_lock(&vms_lock);
+	vm = pvperf_vm_find(kvm);
+	if (!vm && fresh->version == pvperf_rules_version()) {
+		vm = fresh;
+		vm->serial = ++last_serial;
+		atomic_inc(&nr_unfreed);
+		list_add_tail(&vm->all, &vms_all);
+		hash_add_rcu(vms, &vm->node, (unsigned long)kvm);
+	}
+	mutex_unlock(&vms_lock);
+	return vm;
+}
+
+void pvperf_vm_remove(struct pvperf_vm *vm, bool wait)
+{
+	mutex_lock(&vms_lock);
+	list_del(&vm->all);
+	hash_del_rcu(&vm->node);
+	mutex_unlock(&vms_lock);
+	smp_mb();	/* pairs with pvperf_vms_watched() */
+	if (wait || READ_ONCE(watched))
+		synchronize_rcu();
+}
+
+struct pvperf_vm *pvperf_vm_get_known(const struct kvm *kvm)
+{
+	struct pvperf_vm *vm;
+
+	mutex_lock(&vms_lock);
+	vm = pvperf_vm_find(kvm);
+	if (vm)
+		refcount_inc(&vm->refs);
+	mutex_unlock(&vms_lock);
+	return vm;
+}
+
+struct kvm *pvperf_vm_get_kvm(struct pvperf_vm *vm)
+{
+	struct kvm *kvm = NULL;
+
+	/* A VM leaves the registry before KVM frees struct kvm. */
+	mutex_lock(&vms_lock);
+	if (!hlist_unhashed(&vm->node) && kvm_get_kvm_safe(vm->kvm))
+		kvm = vm->kvm;
+	mutex_unlock(&vms_lock);
+	return kvm;
+}
+
+/* The first VM behind @after, which may have left. */
+static struct pvperf_vm *vm_behind(struct pvperf_vm *after)
+{
+	struct list_head *from = &vms_all;
+	struct pvperf_vm *vm;
+
+	lockdep_assert_held(&vms_lock);
+	if (after && !hlist_unhashed(&after->node))
+		return list_is_last(&after->all, from) ? NULL : list_next_entry(after, all);
+	list_for_each_entry(vm, from, all)
+		if (!after || vm->serial > after->serial)
+			return vm;
+	return NULL;
+}
+
+struct pvperf_vm *pvperf_vm_next(struct pvperf_vm *after)
+{
+	struct pvperf_vm *next;
+
+	mutex_lock(&vms_lock);
+	next = vm_behind(after);
+	if (next)
+		refcount_inc(&next->refs);
+	mutex_unlock(&vms_lock);
+	if (after)
+		pvperf_vm_put(after);
+	return next;
+}
+
+void pvperf_vms_vcpus(void (*show)(const struct pvperf_vcpu *vcpu))
+{
+	struct pvperf_vcpu *vcpu;
+	struct pvperf_vm *vm;
+	unsigned long idx;
+
+	/* A VM that ends leaves the registry before KVM frees its vCPUs. */
+	mutex_lock(&vms_lock);
+	list_for_each_entry(vm, &vms_all, all)
+		xa_for_each(&vm->vcpus, idx, vcpu)
+			show(vcpu);
+	mutex_unlock(&vms_lock);
+}
+
+void pvperf_vms_watched(bool on)
+{
+	WRITE_ONCE(watched, on);
+	smp_mb();	/* pairs with pvperf_vm_remove() */
+}
+
+void pvperf_vms_vcpus_of(pid_t tid, void (*show)(const struct pvperf_vcpu *vcpu, void *arg),
+			 void *arg)
+{
+	struct pvperf_vcpu *vcpu;
+	struct pvperf_vm *vm;
+	unsigned long idx;
+	int bucket;
+
+	rcu_read_lock();
+	hash_for_each_rcu(vms, bucket, vm, node)
+		xa_for_each(&vm->vcpus, idx, vcpu)
+			if (READ_ONCE(vcpu->tid) == tid)
+				show(vcpu, arg);
+	rcu_read_unlock();
+}
+
+void pvperf_vms_for_each(void (*show)(struct pvperf_vm *vm, void *arg), void *arg)
+{
+	struct pvperf_vm *vm = NULL;
+
+	while ((vm = pvperf_vm_next(vm))) {
+		lockdep_assert_not_held(&vms_lock);
+		show(vm, arg);
+	}
+}

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef _PVPERF_HOST_REGISTRY_H
+#define _PVPERF_HOST_REGISTRY_H
+
+/*
+ * The registry of VMs that have made a call.
+ *
+ * A VM is in it from its first call that needs one until KVM destroys it, or until the module
+ * goes. We hold no reference on struct kvm meanwhile: that would keep the VM from ever being
+ * destroyed.
+ */
+
+#include <linux/types.h>
+#include "state.h"
+
+struct workqueue_struct;
+
+/* Private and unbound: works that block here stall nobody else's. */
+extern struct workqueue_struct *pvperf_works;
+
+/**
+ * pvperf_registry_init() - at load
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int pvperf_registry_init(void);
+
+/**
+ * pvperf_registry_exit() - at unload, when no VM is left and no hook is installed
+ */
+void pvperf_registry_exit(void);
+
+/**
+ * pvperf_vm_find() - look up a VM; any context, under RCU
+ * @kvm: the key
+ *
+ * Return: the VM, or NULL if it has never made a call.
+ */
+struct pvperf_vm *pvperf_vm_find(const struct kvm *kvm);
+
+/**
+ * pvperf_vm_get_known() - pvperf_vm_find() with a reference; may sleep
+ * @kvm: the key
+ *
+ * Return: the VM, or NULL.
+ */
+struct pvperf_vm *pvperf_vm_get_known(const struct kvm *kvm);
+
+/**
+ * pvperf_vm_add() - enter a VM, unless it is there
+ * @kvm: the key
+ * @fresh: the VM, with a policy by the rules of fresh->version
+ *
+ * Return: @fresh, or the VM that is there; NULL if the rules have changed since. Whoever changes
+ * them after this finds the VM.
+ */
+struct pvperf_vm *pvperf_vm_add(struct kvm *kvm, struct pvperf_vm *fresh);
+
+/**
+ * pvperf_vm_remove() - a VM leaves; may sleep
+ * @vm: the VM
+ * @wait: also for whoever is under RCU now
+ *
+ * When this returns nobody reads its .kvm or .kvcpu who has found them here.
+ */
+void pvperf_vm_remove(struct pvperf_vm *vm, bool wait);
+
+/**
+ * pvperf_vm_get_kvm() - keep KVM from destroying a VM, until kvm_put_kvm(); may sleep
+ * @vm: the VM
+ *
+ * Return: KVM's VM; NULL if it is being destroyed, or was.
+ */
+struct kvm *pvperf_vm_get_kvm(struct pvperf_vm *vm);
+
+/**
+ * pvperf_vm_next() - go through all VMs; may sleep
+ * @after: the VM before, whose reference is dropped; NULL: begin
+ *
+ * Return: the VM, with a reference, as callers may take long; NULL: there is no other.
+ */
+struct pvperf_vm *pvperf_vm_next(struct pvperf_vm *after);
+
+/**
+ * pvperf_vm_put() - drop a reference; does not sleep
+ * @vm: the VM
+ */
+void pvperf_vm_put(struct pvperf_vm *vm);
+
+/**
+ * pvperf_vm_free() - free a VM that nobody else knows; may sleep
+ * @vm: the VM
+ */
+void pvperf_vm_free(struct pvperf_vm *vm);
+
+/**
+ * pvperf_vms_vcpus() - look at the vCPUs of all VMs
+ * @show: called for each; must neither sleep nor take a lock
+ *
+ * While it runs KVM frees none of them, so @show may read .kvcpu.
+ */
+void pvperf_vms_vcpus(void (*show)(const struct pvperf_vcpu *vcpu));
+
+/**
+ * pvperf_vms_watched() - pvperf_vms_vcpus_of() may be called from now on, or no more
+ * @on: it may
+ */
+void pvperf_vms_watched(bool on);
+
+/**
+ * pvperf_vms_vcpus_of() - look at the vCPUs that a thread runs; does not sleep
+ * @tid: the thread
+ * @show: called for each, under RCU; may read .kvcpu
+ * @arg: for @show
+ */
+void pvperf_vms_vcpus_of(pid_t tid, void (*show)(const struct pvperf_vcpu *vcpu, void *arg),
+			 void *arg);
+
+/**
+ * pvperf_vms_for_each() - call a function for every VM; may sleep
+ * @show: the function; a reference keeps the VM, but no lock is held
+ * @arg: its second argument
+ */
+void pvperf_vms_for_each(void (*show)(struct pvperf_vm *vm, void *arg), void *arg);
+
+#endif /* _PVPERF_HOST_REGISTRY_H */

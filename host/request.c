@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What the admin, hooks and other VMs request of a VM. KVM's room: may know struct kvm, not
+ * perf.
+ */
+#define pr_fmt(fmt) "pvperf_host: " fmt
+
+#include <linux/bits.h>
+#include <linux/jiffies.h>
+#include <linux/kvm_host.h>
+#include <linux/module.h>
+#include <linux/wait.h>
+#include <linux/workqueue.h>
+#include "event.h"
+#include "registry.h"
+#include "request.h"
+#include "state.h"
+#include "vcpu.h"
+
+static DECLARE_WAIT_QUEUE_HEAD(served);	/* a VM's work has done what it was asked for */
+
+static u32 vm_reopen(struct pvperf_vm *vm, unsigned long todo)
+{
+	static pvperf_which * const which[PVPERF_VM_TASKS] = {
+		[PVPERF_VM_LEND] = pvperf_event_has_counter,
+		[PVPERF_VM_LEND_BACK] = pvperf_event_has_nothing,
+	};
+	u32 moved = 0;
+	int task;
+
+	for (task = PVPERF_VM_REOPEN; task < PVPERF_VM_TASKS; task++)
+		if (todo & BIT(task))
+			moved += pvperf_vcpu_reopen_all(vm, which[task]);
+	return moved;
+}
+
+static void vm_work_do(struct pvperf_vm *vm, unsigned long todo)
+{
+	if (todo & BIT(PVPERF_VM_END))
+		pvperf_vcpu_clear_all(vm, PVPERF_END_GONE);
+	if (todo & BIT(PVPERF_VM_RESET))
+		pvperf_vcpu_clear_dead(vm);
+	if (todo & BIT(PVPERF_VM_SLOTS))
+		pvperf_vcpu_clear_lost(vm);
+	WRITE_ONCE(vm->moved, vm_reopen(vm, todo));
+}
+
+/*
+ * Each VM has a work of its own, so one whose
+ * process holds up perf keeps nobody else waiting. The reference on the module lets rmmod
+ * fail meanwhile, instead of waiting. That on struct kvm keeps what the work reads there; the
+ * VM may so end here.
+ */
+void pvperf_request_work(struct work_struct *work)
+{
+	struct pvperf_vm *vm = container_of(to_delayed_work(work), struct pvperf_vm, work);
+	bool held = try_module_get(THIS_MODULE);
+	int asked = atomic_read(&vm->asked);
+	/* After .asked was read: what was asked for until then is in here. */
+	unsigned long todo = xchg(&vm->todo, 0);
+	struct kvm *kvm = pvperf_vm_get_kvm(vm);
+
+	if (kvm) {
+		vm_work_do(vm, todo);
+		kvm_put_kvm(kvm);
+	} else {
+		pvperf_vcpu_clear_all(vm, PVPERF_END_SILENT);
+	}
+	smp_store_release(&vm->done, asked);	/* pairs with vm_is_done() */
+	wake_up_all(&served);
+	if (held)
+		module_put(THIS_MODULE);
+	pvperf_vm_put(vm);
+}
+
+void pvperf_request(struct pvperf_vm *vm, enum pvperf_vm_task task, unsigned long delay)
+{
+	if (!refcount_inc_not_zero(&vm->refs))
+		return;
+	set_bit(task, &vm->todo);
+	atomic_inc_return(&vm->asked);
+	if (delay ? !queue_delayed_work(pvperf_works, &vm->work, delay) :
+		    mod_delayed_work(pvperf_works, &vm->work, 0))
+		pvperf_vm_put(vm);	/* it was queued already, with a reference */
+}
+
+/* How long one VM may take when all others are done. */
+#define VM_WAIT		(10 * HZ)
+
+/* Has the work done what it was asked for until @asked? */
+static bool vm_is_done(const struct pvperf_vm *vm, int asked)
+{
+	/* Pairs with pvperf_request_work(): its .moved is that of this run. */
+	return smp_load_acquire(&vm->done) - asked >= 0;
+}
+
+static bool vm_settle(struct pvperf_vm *vm, long wait)
+{
+	int asked = atomic_read(&vm->asked);
+
+	if (wait_event_timeout(served, vm_is_done(vm, asked), wait))
+		return true;
+	pr_warn("process %d (%s) keeps perf from ending its events: another thread of it holds the lock of a vCPU's thread (perf_event_open, and memory that does not arrive); end that process\n",
+		vm->pid, vm->name);
+	return false;
+}
+
+/* A VM that has held us up leaves little time to the next one. */
+bool pvperf_requests_settle(bool forever, u32 *moved)
+{
+	struct pvperf_vm *vm = NULL;
+	bool all = true, done;
+
+	while ((vm = pvperf_vm_next(vm))) {
+		do
+			done = vm_settle(vm, all || forever ? VM_WAIT : 1);
+		while (!done && forever);
+		all &= done;
+		*moved += READ_ONCE(vm->moved);
+	}
+	return all;
+}
+
+u32 pvperf_vms_reopen(enum pvperf_vm_task task)
+{
+	struct pvperf_vm *vm = NULL;
+	u32 moved = 0;
+
+	while ((vm = pvperf_vm_next(vm)))
+		pvperf_request(vm, task, 0);
+	pvperf_requests_settle(false, &moved);
+	return moved;
+}
