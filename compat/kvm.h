@@ -40,11 +40,29 @@ static inline bool pvperf_kvm_is_protected(const struct kvm_vcpu *kvcpu)
 }
 
 /**
- * pvperf_kvm_is_hyperv() - Does KVM take a vCPU's hypercalls for Hyper-V's?
+ * pvperf_kvm_may_be_hyperv() - Can a guest have KVM take a vCPU's hypercalls for Hyper-V's?
  * @kvcpu: the vCPU
  *
- * kvm_hv_hypercall_enabled() of hyperv.h: kvm_hv_set_cpuid() sets .hyperv_enabled, and the
- * guest sets its id. KVM then looks for the number in another register than RAX.
+ * kvm_hv_set_cpuid() sets .hyperv_enabled, which no other vCPU's thread can call in KVM_RUN.
+ *
+ * Context: any.
+ * Return: true if so.
+ */
+static __always_inline bool pvperf_kvm_may_be_hyperv(const struct kvm_vcpu *kvcpu)
+{
+#if defined(CONFIG_KVM_HYPERV) || LINUX_VERSION_CODE < KERNEL_VERSION(6, 8, 0)
+	return kvcpu->arch.hyperv_enabled;
+#else
+	return false;
+#endif
+}
+
+/**
+ * pvperf_kvm_is_hyperv() - Does KVM take a vCPU's hypercalls for Hyper-V's?
+ * @kvcpu: a vCPU that may be so
+ *
+ * kvm_hv_hypercall_enabled() of hyperv.h: any vCPU of the guest sets the id, for all, at any
+ * time. KVM then looks for the number in another register than RAX.
  *
  * Context: any.
  * Return: true if so.
@@ -52,8 +70,7 @@ static inline bool pvperf_kvm_is_protected(const struct kvm_vcpu *kvcpu)
 static __always_inline bool pvperf_kvm_is_hyperv(const struct kvm_vcpu *kvcpu)
 {
 #if defined(CONFIG_KVM_HYPERV) || LINUX_VERSION_CODE < KERNEL_VERSION(6, 8, 0)
-	return kvcpu->arch.hyperv_enabled &&
-	       READ_ONCE(kvcpu->kvm->arch.hyperv.hv_guest_os_id);
+	return READ_ONCE(kvcpu->kvm->arch.hyperv.hv_guest_os_id);
 #else
 	return false;
 #endif

@@ -26,6 +26,7 @@
 
 #include <linux/kernel.h>
 #include <linux/kvm_host.h>
+#include <linux/module.h>
 #include <linux/rcupdate.h>
 #include <linux/slab.h>
 #include <linux/static_call.h>
@@ -36,6 +37,7 @@
 #include "door.h"
 #include "hook.h"
 #include "lend.h"
+#include "registry.h"
 #include "reset.h"
 #include "rules.h"
 #include "vm.h"
@@ -125,7 +127,7 @@ static void door_call(struct kvm_vcpu *kvcpu, const struct pvperf_call *call)
 	*rax = *rax >> 32 ? result : (u32)result;
 }
 
-static notrace int door_hypercall(struct kvm_vcpu *kvcpu)
+static __always_inline int door_hypercall_do(struct kvm_vcpu *kvcpu)
 {
 	const unsigned long *regs = pvperf_kvm_regs(kvcpu);
 	struct pvperf_call call = {
@@ -139,6 +141,23 @@ static notrace int door_hypercall(struct kvm_vcpu *kvcpu)
 		ret = static_call(pvperf_kvm_hypercall)(kvcpu);
 		door_call(kvcpu, &call);
 	}
+	return ret;
+}
+
+static notrace int door_hypercall(struct kvm_vcpu *kvcpu)
+{
+	int ret = door_hypercall_do(kvcpu);
+
+	pvperf_hook_leave(&ways_in);
+	return ret;
+}
+
+/* For way_of_hypercall(), which has taken the reference. */
+static notrace int door_hypercall_held(struct kvm_vcpu *kvcpu)
+{
+	int ret = door_hypercall_do(kvcpu);
+
+	module_put(THIS_MODULE);
 	pvperf_hook_leave(&ways_in);
 	return ret;
 }
@@ -161,7 +180,8 @@ static notrace bool door_cpuid(struct kvm_vcpu *kvcpu, u32 *eax, u32 *ebx,
 /*
  * KVM's alone, for see_way_in_ibt(). KVM's function may sleep for as long as the VMM likes
  * (Xen's sched_poll, Hyper-V's calls that read the guest's memory). It runs when nothing of
- * ours is on the stack any more, as the compiler jumps to it: checks/ibt sees to that.
+ * ours is on the stack any more, as the compiler jumps to it: Kbuild asks for that, and
+ * checks/ibt looks.
  */
 static notrace int pass_hypercall(struct kvm_vcpu *kvcpu)
 {
@@ -217,13 +237,21 @@ static notrace void door_lend_back(void)
 	pvperf_hook_leave(&ends);
 }
 
-/* In a Hyper-V guest RAX is free, and KVM's function may wait for its memory. */
-static __always_inline bool is_our_hypercall(const struct pt_regs *regs)
+/*
+ * Where a hypercall goes; @pass if it is not ours. In a Hyper-V guest RAX is free, and KVM's
+ * function may wait for its memory. A vCPU that is not one may become one before KVM looks, as
+ * another vCPU sets the id for all: then KVM waits on top of our frame, so rmmod has to fail.
+ */
+static __always_inline void *way_of_hypercall(const struct pt_regs *regs, void *pass)
 {
 	const struct kvm_vcpu *kvcpu = (struct kvm_vcpu *)regs->di;
 
-	return (u32)pvperf_kvm_regs(kvcpu)[VCPU_REGS_RAX] == KVM_PERF_OP &&
-	       !pvperf_kvm_is_hyperv(kvcpu);
+	if ((u32)pvperf_kvm_regs(kvcpu)[VCPU_REGS_RAX] != KVM_PERF_OP)
+		return pass;
+	if (likely(!pvperf_kvm_may_be_hyperv(kvcpu)))
+		return door_hypercall;
+	return !pvperf_kvm_is_hyperv(kvcpu) && try_module_get(THIS_MODULE) ?
+	       door_hypercall_held : pass;
 }
 
 static __always_inline bool is_our_cpuid(const struct pt_regs *regs)
@@ -236,10 +264,12 @@ static void notrace see_way_in(unsigned long ip, unsigned long parent_ip,
 			       struct ftrace_ops *ops, struct ftrace_regs *fregs)
 {
 	struct pt_regs *regs = pvperf_ftrace_regs(fregs);
+	void *to;
 
 	if (ip == hook_hypercall->ip) {
-		if (is_our_hypercall(regs))
-			pvperf_hook_divert(&ways_in, regs, door_hypercall);
+		to = way_of_hypercall(regs, NULL);
+		if (to)
+			pvperf_hook_divert(&ways_in, regs, to);
 	} else if (ip == hook_cpuid->ip) {
 		if (is_our_cpuid(regs))
 			pvperf_hook_divert(&ways_in, regs, door_cpuid);
@@ -257,8 +287,7 @@ static void notrace see_way_in_ibt(unsigned long ip, unsigned long parent_ip,
 	struct pt_regs *regs = pvperf_ftrace_regs(fregs);
 
 	if (ip == hook_hypercall->ip)
-		pvperf_hook_divert(&ways_in, regs, is_our_hypercall(regs) ?
-				   (void *)door_hypercall : (void *)pass_hypercall);
+		pvperf_hook_divert(&ways_in, regs, way_of_hypercall(regs, pass_hypercall));
 	else if (ip == hook_cpuid->ip)
 		pvperf_hook_divert(&ways_in, regs, is_our_cpuid(regs) ?
 				   (void *)door_cpuid : (void *)pass_cpuid);

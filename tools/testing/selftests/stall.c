@@ -256,13 +256,13 @@ TEST(stalled_vmm_is_killed)
 	EXPECT_TRUE(tiny_totals_wait(&before));
 }
 
-/* Has KVM take the vCPU's hypercalls for Hyper-V's, as Windows does. */
-static int becomes_hyperv(struct tiny_vcpu *v)
+/* Has KVM take the vCPU's hypercalls for Hyper-V's, as Windows does, if there is an @id. */
+static int becomes_hyperv(struct tiny_vcpu *v, uint64_t id)
 {
 	struct {
 		struct kvm_msrs head;
 		struct kvm_msr_entry id;
-	} msrs = { { .nmsrs = 1 }, { .index = HV_X64_MSR_GUEST_OS_ID, .data = 1 } };
+	} msrs = { { .nmsrs = 1 }, { .index = HV_X64_MSR_GUEST_OS_ID, .data = id } };
 	struct kvm_cpuid2 *cpuid = calloc(1, sizeof(*cpuid) + 256 * sizeof(cpuid->entries[0]));
 	unsigned int i;
 	int err;
@@ -302,7 +302,7 @@ TEST(hyperv_call_does_not_hold_the_module)
 	int fd;
 
 	ASSERT_EQ(0, tiny_vm_create(&vm, 1));
-	if (becomes_hyperv(&vm.vcpu[0]))
+	if (becomes_hyperv(&vm.vcpu[0], 1))
 		SKIP(return, "no Hyper-V in this KVM");
 	fd = late_page(&vm);
 	ASSERT_LE(0, fd);
@@ -316,6 +316,52 @@ TEST(hyperv_call_does_not_hold_the_module)
 	EXPECT_EQ(0, admin.result);
 	EXPECT_EQ(0, module_load());
 	close(fd);
+	tiny_vm_destroy(&vm);
+}
+
+#define TRACING		"/sys/kernel/tracing/"
+
+static bool trace_put(const char *file, const char *text)
+{
+	int fd = open(file, O_WRONLY | O_TRUNC | O_CLOEXEC);
+	bool fine = fd >= 0 && write(fd, text, strlen(text)) == (ssize_t)strlen(text);
+
+	close(fd);
+	return fine;
+}
+
+/* Does the way to KVM's function take a reference on the module, so that rmmod fails? */
+static int module_is_held(struct tiny_vcpu *v)
+{
+	char line[512];
+	int held = 0;
+	FILE *f;
+
+	if (!trace_put(TRACING "trace", "\n") ||
+	    !trace_put(TRACING "events/module/module_get/enable", "1"))
+		return -1;
+	tiny_call(v, KVM_PERF_OP_PROBE, 0, 0, 0);
+	trace_put(TRACING "events/module/module_get/enable", "0");
+	f = fopen(TRACING "trace", "re");
+	while (f && fgets(line, sizeof(line), f))
+		held |= !!strstr(line, "module_get: pvperf_host");
+	if (f)
+		fclose(f);
+	return f ? held : -1;
+}
+
+/* Another vCPU may set Hyper-V's id for all between the module's look at it and KVM's. */
+TEST(hyperv_without_id_holds_the_module)
+{
+	struct tiny_vm vm, plain;
+
+	ASSERT_EQ(0, tiny_vm_create(&vm, 1));
+	ASSERT_EQ(0, tiny_vm_create(&plain, 1));
+	if (becomes_hyperv(&vm.vcpu[0], 0))
+		SKIP(return, "no Hyper-V in this KVM");
+	EXPECT_EQ(1, module_is_held(&vm.vcpu[0]));
+	EXPECT_EQ(0, module_is_held(&plain.vcpu[0]));
+	tiny_vm_destroy(&plain);
 	tiny_vm_destroy(&vm);
 }
 
