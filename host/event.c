@@ -3,7 +3,7 @@
  * Events. perf's room: may know struct perf_event, not KVM.
  *
  * The invariant: the overflow handler of .perf may write to .shared, so .perf is
- * released, which waits for the handler, before .page is given back.
+ * released, which waits for the handler, before .pin is given back.
  */
 #include <linux/err.h>
 #include <linux/perf_event.h>
@@ -34,6 +34,8 @@ static int event_error(long err)
 		return -KVM_EOPNOTSUPP;
 	case -ENOMEM:
 		return -KVM_ENOMEM;
+	case -EDQUOT:		/* of a CPU's events, whichever VM has them */
+		return -KVM_ENOSPC;
 	default:
 		return -KVM_EBUSY;
 	}
@@ -103,6 +105,8 @@ static void event_release(struct pvperf_host_event *event, struct pvperf_thread 
 		return;
 	perf_event_release_kernel(event->perf);
 	atomic_dec(&thread->events);
+	if (unlikely(event->attr.flags & KVM_PERF_FLAG_CPU))
+		pvperf_whole_released(event->attr.cpu);
 }
 
 static struct pvperf_host_event *event_alloc(struct pvperf_vcpu *vcpu,

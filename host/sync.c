@@ -194,22 +194,25 @@ void pvperf_sync_revive(struct pvperf_host_event *event)
 }
 
 /*
- * To retry a failed event takes long, and a batch may name each event many times. So
- * one that has failed again is not looked at a second time in this call.
+ * To retry a failed event takes long, to read one of another CPU interrupts that, and a batch
+ * may name each event many times. So these are not looked at a second time in this call.
  */
 void pvperf_sync_read(struct pvperf_host_event *event)
 {
 	u32 call = event->vcpu->calls;
+	bool failed;
 
 	if (sync_quickly(event))
 		return;
-	if (!pvperf_sync_failed(event)) {
-		pvperf_sync_event_as(event, state_now(event));
-	} else if (event->retried != call) {
+	failed = pvperf_sync_failed(event);
+	if (failed || event->attr.flags & KVM_PERF_FLAG_CPU) {
+		if (event->retried == call)
+			return;
 		event->retried = call;
-		pvperf_sync_event(event);
-		pvperf_sync_revive(event);
 	}
+	pvperf_sync_event_as(event, state_now(event));
+	if (failed)
+		pvperf_sync_revive(event);
 }
 
 static int sync_read_id(struct pvperf_vcpu *vcpu, s32 id)

@@ -28,8 +28,15 @@ void pvperf_whole_exit(void);
  * @attr: what it counts
  * @cpu: the CPU, as a guest has said
  *
- * Return: the event, or an ERR_PTR(): -ENODEV if no such CPU is online.
+ * Return: the event, or an ERR_PTR(): -ENODEV if no such CPU is online, -EDQUOT if VMs have as
+ * many events of this CPU as are allowed.
  */
 struct perf_event *pvperf_whole_create(struct perf_event_attr *attr, u32 cpu);
+
+/**
+ * pvperf_whole_released() - an event of a CPU is released
+ * @cpu: the CPU
+ */
+void pvperf_whole_released(u32 cpu);
 
 #endif /* _PVPERF_HOST_WHOLE_H */

@@ -57,7 +57,7 @@ TEST_F(global, host_side)
 	EXPECT_FALSE(features(v) & KVM_PERF_FEATURE_HOST);
 	EXPECT_CALL(-KVM_EPERM, open_host(v, 1, 0));
 	EXPECT_EQ(1, refused("access"));
-	ASSERT_EQ(0, tiny_rules_write("comm=pvperf_in access=global\n"));
+	ASSERT_EQ(0, tiny_rules_write("uid=0 comm=pvperf_in access=global\n"));
 	EXPECT_TRUE(gone(&self->vms.in, KVM_PERF_REASON_POLICY));
 	EXPECT_TRUE(features(v) & KVM_PERF_FEATURE_HOST);
 	EXPECT_FALSE(features(&self->vms.out.vcpu[0]) & KVM_PERF_FEATURE_HOST);
@@ -124,7 +124,7 @@ static uint32_t host_cpus(struct tiny_vcpu *v)
 
 static bool trusted(struct tiny_vm *vm)
 {
-	return !tiny_rules_write("comm=pvperf_in access=global\n") && begins(vm);
+	return !tiny_rules_write("uid=0 comm=pvperf_in access=global\n") && begins(vm);
 }
 
 static struct guest_perf_event read_cpu(struct tiny_vcpu *v)
@@ -253,6 +253,72 @@ TEST_F(global, whole_moves)
 	EXPECT_EQ(event_at(&self->vms.in, 1)->time_enabled, event_at(&self->vms.in, 1)->time_running);
 	EXPECT_CALL(0, id_call(v, KVM_PERF_OP_CLOSE, 1));
 	EXPECT_TRUE(still_counts(v, 0, TURNS));
+}
+
+/* Of all VMs together a CPU of the host has 16 at most. */
+TEST_F(global, whole_many)
+{
+	struct tiny_vcpu *in = &self->vms.in.vcpu[0], *out = &self->vms.out.vcpu[0];
+	struct guest_perf_attr attr = {
+		.type = KVM_PERF_TYPE_HARDWARE, .size = KVM_PERF_ATTR_SIZE_VER0, .config = 1,
+		.flags = KVM_PERF_FLAG_CPU,
+	};
+	int id;
+
+	NEED_PMU();
+	ASSERT_EQ(0, tiny_rules_write("uid=0 comm=pvperf_* access=global\n"));
+	for (id = 0; id < 10; id++)
+		ASSERT_CALL(0, open_attr(in, id, KVM_PERF_EVENT_SIZE, &attr));
+	for (id = 0; id < 6; id++)
+		ASSERT_CALL(0, open_attr(out, id, KVM_PERF_EVENT_SIZE, &attr));
+	EXPECT_CALL(-KVM_ENOSPC, open_attr(out, 6, KVM_PERF_EVENT_SIZE, &attr));
+	EXPECT_CALL(-KVM_ENOSPC, open_attr(in, 10, KVM_PERF_EVENT_SIZE, &attr));
+	ASSERT_CALL(0, id_call(in, KVM_PERF_OP_CLOSE, 0));
+	EXPECT_CALL(0, open_attr(out, 6, KVM_PERF_EVENT_SIZE, &attr));
+	EXPECT_CALL(-KVM_ENOSPC, open_attr(in, 10, KVM_PERF_EVENT_SIZE, &attr));
+}
+
+/* Interrupts by which CPUs have called functions of CPU 1. */
+static long calls_of_cpu1(void)
+{
+	FILE *f = fopen("/proc/interrupts", "re");
+	char line[1024];
+	long n = -1;
+
+	while (f && fgets(line, sizeof(line), f))
+		sscanf(line, " CAL: %*d %ld", &n);
+	if (f)
+		fclose(f);
+	return n;
+}
+
+/* However often a call names the event of another CPU, it interrupts that once for each. */
+TEST_F(global, reads)
+{
+	struct tiny_vcpu *v = &self->vms.in.vcpu[0];
+	struct guest_perf_op *op = batch_at(&self->vms.in);
+	cpu_set_t cpu0;
+	long before;
+	int i;
+
+	NEED_PMU();
+	ASSERT_TRUE(trusted(&self->vms.in));
+	if (open_cpu(v, 1, 0))
+		SKIP(return, "the host has one CPU");
+	CPU_ZERO(&cpu0);
+	CPU_SET(0, &cpu0);
+	ASSERT_EQ(0, pthread_setaffinity_np(v->thread, sizeof(cpu0), &cpu0));
+	ASSERT_CALL(0, id_call(v, KVM_PERF_OP_ENABLE, 1));
+	memset(op, 0, KVM_PERF_BATCH_MAX * sizeof(*op));
+	for (i = 0; i < KVM_PERF_BATCH_MAX; i++) {
+		op[i].op = KVM_PERF_OP_READ;
+		op[i].id = 1;
+	}
+	before = calls_of_cpu1();
+	ASSERT_LE(0, before);
+	EXPECT_CALL(KVM_PERF_BATCH_MAX, tiny_call_gpa(v, KVM_PERF_OP_BATCH, AT_BATCH, KVM_PERF_BATCH_MAX));
+	EXPECT_GT(16, calls_of_cpu1() - before);
+	EXPECT_LT(0, event_at(&self->vms.in, 1)->count);
 }
 
 static bool cpu_online(int cpu, const char *how)
