@@ -42,6 +42,9 @@ static bool rule_take_match(struct pvperf_rule *rule, int match, const char *val
 		snprintf(why, PVPERF_WHY, "%s= stands twice", matches[match]);
 	} else if (!*value) {
 		snprintf(why, PVPERF_WHY, "%s= has no pattern; * matches all", matches[match]);
+	} else if (match == PVPERF_MATCH_CGROUP && *value != '/') {
+		snprintf(why, PVPERF_WHY, "cgroup=%.64s does not begin with /, as a path does; any user can make a cgroup of any name",
+			 value);
 	} else if (match == PVPERF_MATCH_PID && !pvperf_word_number(value, &pid)) {
 		snprintf(why, PVPERF_WHY, "pid=%.64s is no number", value);
 	} else {
@@ -77,6 +80,48 @@ static bool rule_take(struct pvperf_rule *rule, const char *item, char *why)
 	return false;
 }
 
+/* Is the first part of the path the admin's choice? A pattern's characters match / as well. */
+static bool path_is_bound(const char *path)
+{
+	unsigned int len = strcspn(path + 1, "/*?[\\");
+
+	return len && (path[1 + len] == '/' || !path[1 + len]);
+}
+
+/* A process names itself as it likes, and a user's processes their cgroup below the user's own. */
+static bool rule_anybody_matches(const struct pvperf_rule *rule)
+{
+	const char *const *match = rule->match;
+
+	if (match[PVPERF_MATCH_PID] || match[PVPERF_MATCH_UID])
+		return false;
+	return match[PVPERF_MATCH_CGROUP] ? !path_is_bound(match[PVPERF_MATCH_CGROUP]) :
+					    !!match[PVPERF_MATCH_COMM];
+}
+
+/* Does it give a VM what it could use against the host's other users? */
+static bool rule_trusts(const struct pvperf_rule *rule)
+{
+	const __u32 *word = rule->policy.word;
+
+	return word[PVPERF_WORD_ACCESS] >= PVPERF_ACCESS_GLOBAL ||
+	       word[PVPERF_WORD_PRIORITY] == PVPERF_PRIORITY_PINNED;
+}
+
+/* A line that has been taken whole. */
+static int rule_check(const struct pvperf_rule *rule, char *why)
+{
+	if (!rule->given) {
+		snprintf(why, PVPERF_WHY, "no word of a policy: say what these VMs may have, as access=unavailable");
+		return -1;
+	}
+	if (rule_trusts(rule) && rule_anybody_matches(rule)) {
+		snprintf(why, PVPERF_WHY, "any user's process could match, and get access=global or more, or priority=pinned: add uid=, pid=, or cgroup= with a path whose first part is no pattern");
+		return -1;
+	}
+	return 1;
+}
+
 int pvperf_rule_parse(struct pvperf_rule *rule, char *line, char *why)
 {
 	char *item = line;
@@ -98,10 +143,7 @@ int pvperf_rule_parse(struct pvperf_rule *rule, char *line, char *why)
 			return -1;
 		item = line;
 	}
-	if (rule->given)
-		return 1;
-	snprintf(why, PVPERF_WHY, "no word of a policy: say what these VMs may have, as access=unavailable");
-	return -1;
+	return rule_check(rule, why);
 }
 
 bool pvperf_rule_matches(const struct pvperf_rule *rule, const char *const who[PVPERF_MATCHES])

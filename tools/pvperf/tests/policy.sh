@@ -7,7 +7,7 @@ standard='access=local priority=flexible raw=yes host_events=yes max_events=64'
 
 machine_rules() {
 	mkdir -p dev etc/policy.d
-	printf '%s\n' 'comm=db* access=unavailable' 'cgroup=*web* priority=pinned raw=no' \
+	printf '%s\n' 'comm=db* access=unavailable' 'cgroup=/machine.slice/*web* priority=pinned raw=no' \
 		"# default: $standard" > dev/pvperf_policy
 	printf '%s\n' '# the databases' '' 'comm=db*   raw=0' > etc/policy.d/20-db.conf
 	printf 'max_events=8' > etc/policy.d/90-rest.conf
@@ -37,9 +37,9 @@ ruled() {
 }
 
 mine='max_vm_events=4096 max_opens=4096 max_calls=1000000000 max_overflows=16000 max_pages=2048 min_period=1000'
-old='comm=db* access=unavailable;cgroup=*web* priority=pinned raw=no'
+old='comm=db* access=unavailable;cgroup=/machine.slice/*web* priority=pinned raw=no'
 
-ruled policy-rules : 0 ' 2 cgroup=*web* priority=pinned raw=no' '' policy
+ruled policy-rules : 0 ' 2 cgroup=/machine.slice/*web* priority=pinned raw=no' '' policy
 ruled policy-default : 0 "default: $standard" '' policy
 ruled policy-vm : 0 'VM 178 web CPU 0/KVM: rule 2: access=local priority=pinned' '' policy
 ruled policy-vm-default : 0 'VM 200: default: access=local priority=flexible' '' policy

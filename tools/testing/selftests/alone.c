@@ -58,7 +58,7 @@ TEST_F(alone, exclusive)
 	struct tiny_vcpu *in = &self->vms.in.vcpu[0], *out = &self->vms.out.vcpu[0];
 
 	ASSERT_TRUE(begins(&self->vms.out));
-	ASSERT_EQ(0, tiny_rules_write("comm=pvperf_in access=exclusive\n"));
+	ASSERT_EQ(0, tiny_rules_write("uid=0 comm=pvperf_in access=exclusive\n"));
 	EXPECT_TRUE(still_counts(out, 0, TURNS));
 	EXPECT_CALL(-KVM_EUSERS, opens(&self->vms.in));
 	EXPECT_EQ(1, refused("access"));
@@ -88,7 +88,7 @@ TEST_F(alone, force)
 
 	ASSERT_TRUE(begins(&self->vms.out));
 	ASSERT_EQ(0, tiny_spin(out, TURNS));
-	ASSERT_EQ(0, tiny_rules_write("comm=pvperf_in access=force\n"));
+	ASSERT_EQ(0, tiny_rules_write("uid=0 comm=pvperf_in access=force\n"));
 	EXPECT_TRUE(still_counts(out, 0, TURNS));
 	EXPECT_TRUE(begins(&self->vms.in));
 	EXPECT_TRUE(gone(&self->vms.out, KVM_PERF_REASON_ALONE));
@@ -104,7 +104,7 @@ TEST_F(alone, force)
 /* A second VM with the same word does not get it. */
 TEST_F(alone, two)
 {
-	ASSERT_EQ(0, tiny_rules_write("comm=pvperf_* access=force\n"));
+	ASSERT_EQ(0, tiny_rules_write("uid=0 comm=pvperf_* access=force\n"));
 	EXPECT_TRUE(begins(&self->vms.in));
 	EXPECT_CALL(-KVM_ENOSYS, opens(&self->vms.out));
 	EXPECT_TRUE(still_counts(&self->vms.in.vcpu[0], 0, TURNS));
@@ -116,7 +116,7 @@ TEST_F(alone, two)
 /* The rules say something else while a VM is alone. */
 TEST_F(alone, rule_goes)
 {
-	ASSERT_EQ(0, tiny_rules_write("comm=pvperf_in access=exclusive\n"));
+	ASSERT_EQ(0, tiny_rules_write("uid=0 comm=pvperf_in access=exclusive\n"));
 	ASSERT_TRUE(begins(&self->vms.in));
 	EXPECT_CALL(-KVM_ENOSYS, opens(&self->vms.out));
 	ASSERT_EQ(0, tiny_rules_write("\n"));
@@ -130,7 +130,7 @@ TEST_F(alone, vm_ends)
 {
 	struct tiny_vm third;
 
-	ASSERT_EQ(0, tiny_rules_write("comm=pvperf_third access=exclusive\n"));
+	ASSERT_EQ(0, tiny_rules_write("uid=0 comm=pvperf_third access=exclusive\n"));
 	ASSERT_EQ(0, tiny_vm_create(&third, 1));
 	ASSERT_EQ(0, prctl(PR_SET_NAME, "pvperf_third"));
 	ASSERT_TRUE(begins(&third));

@@ -138,7 +138,7 @@ both_sides
 tap $? "access=global is taken back" "$host"
 
 # This VM may count alone only, and another one counts.
-host "echo 'comm=$comm access=exclusive' > $rules"
+host "echo 'uid=* comm=$comm access=exclusive' > $rules"
 host '/t/counts 3' > /tmp/other &
 sleep 1
 n=$(count -e instructions:u ./loop100m)

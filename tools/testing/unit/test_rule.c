@@ -41,6 +41,11 @@ static void test_refused(void)
 	refused("raw=no raw=no", "stands twice");
 	refused("uid=1 uid=2 raw=no", "stands twice");
 	refused("cgroup= raw=no", "* matches all");
+	refused("cgroup=*web* access=unavailable", "does not begin with /");
+	refused("cgroup=/*web* priority=pinned", "any user's process could match");
+	refused("comm=web access=global", "any user's process could match");
+	refused("access=exclusive comm=web", "any user's process could match");
+	refused("comm=web cgroup=/[am]*/web access=force", "any user's process could match");
 	refused("pid=1x raw=no", "is no number");
 	refused("comm=web", "say what these VMs may have");
 	refused("comm", "neither a match");
@@ -71,6 +76,11 @@ static void test_printed(void)
 	printed("raw=Y", "raw=yes");
 	printed("raw=list", "raw=list");
 	printed("access=global", "access=global");
+	printed("cgroup=/*web* raw=no", "cgroup=/*web* raw=no");
+	printed("cgroup=/machine.slice/*web* access=force", "cgroup=/machine.slice/*web* access=force");
+	printed("cgroup=/web access=force", "cgroup=/web access=force");
+	printed("comm=a pid=7 access=global", "comm=a pid=7 access=global");
+	printed("comm=a uid=6* priority=pinned", "comm=a uid=6* priority=pinned");
 	printed(all, all);
 	tap(!parse("") && !parse(" \t") && !parse("# raw=no") && !parse("\t#"),
 	    "empty lines and comments are no rules");
@@ -93,9 +103,9 @@ static void test_matched(void)
 	matched(false, "comm=qe raw=no", "qemu", "0", "/");
 	matched(true, "uid=64??? raw=no", "qemu", "64055", "/");
 	matched(false, "uid=64??? raw=no", "qemu", "6405", "/");
-	matched(true, "cgroup=*web* raw=no", "qemu", "0", "/machine.slice/web.scope");
-	matched(false, "cgroup=* raw=no", "qemu", "0", NULL);
-	matched(false, "comm=qemu cgroup=*db* raw=no", "qemu", "0", "/web");
+	matched(true, "cgroup=/*web* raw=no", "qemu", "0", "/machine.slice/web.scope");
+	matched(false, "cgroup=/* raw=no", "qemu", "0", NULL);
+	matched(false, "comm=qemu cgroup=/*db* raw=no", "qemu", "0", "/web");
 	matched(true, "pid=3 raw=no", "qemu", "0", "/");
 }
 
