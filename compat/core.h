@@ -68,6 +68,20 @@ static inline void pvperf_core_take_running_of_other(struct perf_event *event, u
 }
 
 /**
+ * pvperf_core_times_fit() - Has an event run for at most as long as it was enabled?
+ * @event: the event
+ *
+ * perf_event_update_time() adds to .total_time_running no more than to .total_time_enabled.
+ *
+ * Context: ctx->lock held.
+ * Return: true if so.
+ */
+static inline bool pvperf_core_times_fit(const struct perf_event *event)
+{
+	return event->total_time_running <= event->total_time_enabled;
+}
+
+/**
  * pvperf_core_is_off() - Will core leave an event out when it schedules the event's group?
  * @event: the event
  *

@@ -96,7 +96,7 @@ static __always_inline void
 account_note_starved(struct pvperf_cpu *cpu, const struct pvperf_slot *slot,
 		     u32 state)
 {
-	if (unlikely(state != KVM_PERF_STATE_COUNTING))
+	if (unlikely(state != KVM_PERF_STATE_COUNTING) && !(cpu->set.whole & BIT(slot - cpu->slot)))
 		__set_bit(slot - cpu->slot, &cpu->starve.slots);
 }
 
@@ -169,7 +169,8 @@ static __always_inline void account_update(struct pvperf_cpu *cpu, struct pvperf
 		return;
 	lost = p->lost;
 	pvperf_time_book(p, ev, next, cpu->batch.now);
-	cpu->counters.scarce |= p->lost != lost;
+	/* Those of the host's CPUs say nothing about what is left for this vCPU. */
+	cpu->counters.scarce |= p->lost != lost && !(cpu->set.whole & BIT(slot - cpu->slot));
 }
 
 void pvperf_account_excuse(struct perf_event *event, u64 time)
@@ -187,7 +188,6 @@ void pvperf_account_synced(struct pvperf_cpu *cpu, unsigned long slots)
 	int s;
 
 	lockdep_assert_irqs_disabled();
-	cpu->set.unbooked &= ~slots;
 	pvperf_for_each_slot(s, slots) {
 		slot = &cpu->slot[s];
 		account_update(cpu, slot, slot->event ? PVPERF_SERVED :
@@ -198,8 +198,6 @@ void pvperf_account_synced(struct pvperf_cpu *cpu, unsigned long slots)
 void pvperf_account_disabled(struct pvperf_cpu *cpu, struct pvperf_slot *slot)
 {
 	lockdep_assert_irqs_disabled();
-	if (!slot->event)
-		__clear_bit(slot - cpu->slot, &cpu->set.unbooked);
 	account_update(cpu, slot, PVPERF_NOT_WANTED);
 }
 
@@ -257,6 +255,7 @@ static void account_settle(struct pvperf_cpu *cpu, struct pvperf_slot *slot)
 	struct guest_perf_event *ev = pvperf_cpu_event(cpu, slot);
 	struct perf_event *event = slot->leaving;
 
+	account_leaving(cpu, slot);
 	if (pvperf_event_of(event)->lost)
 		pvperf_time_take_lost(event);
 	/* Too late for samples: registers and task may be those of somebody else now. */
@@ -269,16 +268,38 @@ static void account_settle(struct pvperf_cpu *cpu, struct pvperf_slot *slot)
 	pvperf_core_update_userpage(event);
 }
 
+/*
+ * The groups of events that leave. One that leaves alone is levelled with those that stay, which
+ * this flush has READ, or which have no counter.
+ */
+static noinline void account_level(struct pvperf_cpu *cpu, unsigned long leaving)
+{
+	unsigned long slots = pvperf_group_slots_of(cpu, leaving);
+	struct pvperf_slot *slot;
+	struct pvperf_event *p;
+	int s;
+
+	pvperf_for_each_slot(s, slots) {
+		slot = &cpu->slot[s];
+		if (slot->leaving) {
+			account_leaving(cpu, slot);
+			continue;
+		}
+		p = pvperf_event_of(slot->event);
+		pvperf_time_book(p, pvperf_cpu_event(cpu, slot), p->served, local_clock());
+	}
+	pvperf_group_level(cpu, slots);
+}
+
 void pvperf_account_settle(struct pvperf_cpu *cpu)
 {
-	unsigned long leaving = cpu->set.leaving, unbooked = leaving & cpu->set.unbooked;
+	unsigned long leaving = cpu->set.leaving, grouped = leaving & cpu->set.grouped;
 	int s;
 
 	lockdep_assert_irqs_disabled();
-	cpu->set.leaving = cpu->set.unbooked = 0;
-	pvperf_for_each_slot(s, unbooked)
-		account_leaving(cpu, &cpu->slot[s]);
-	pvperf_group_level(cpu, leaving);
+	cpu->set.leaving = 0;
+	if (unlikely(grouped))
+		account_level(cpu, grouped);
 	pvperf_for_each_slot(s, leaving)
 		account_settle(cpu, &cpu->slot[s]);
 	cpu->set.grouped &= ~leaving;

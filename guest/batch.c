@@ -13,6 +13,8 @@
 #include "account.h"
 #include "batch.h"
 #include "caps.h"
+#include "check.h"
+#include "group.h"
 #include "hypercall.h"
 #include "idle.h"
 #include "link.h"
@@ -33,11 +35,13 @@ static void result_open(struct pvperf_cpu *cpu, struct pvperf_slot *slot,
 {
 	slot->error = result;
 	if (!result) {
+		__clear_bit(slot - cpu->slot, &cpu->set.refused);
 		cpu->link.lost |= !slot_has_page(cpu, slot);
 		return;
 	}
 	slot->open = false;
 	pvperf_slot_set_on(cpu, slot, false);
+	__set_bit(slot - cpu->slot, &cpu->set.refused);
 	/* Another kernel on this vCPU has left events behind that have our ids. */
 	if (result == -KVM_EEXIST || result == -KVM_ENOSYS)
 		cpu->link.lost = true;
@@ -55,6 +59,7 @@ static void result_enable(struct pvperf_cpu *cpu, struct pvperf_slot *slot,
 		return;
 	}
 	pvperf_slot_set_on(cpu, slot, false);
+	__set_bit(slot - cpu->slot, &cpu->set.refused);
 	if (slot->open && result == -KVM_ENOENT)
 		cpu->link.lost = true;
 	pvperf_account_unserved(cpu, slot);
@@ -169,6 +174,15 @@ void pvperf_batch_leave(struct pvperf_cpu *cpu, struct pvperf_slot *slot)
 	pvperf_batch_kick(cpu);
 }
 
+/*
+ * Is the host not to be asked now? Its answer would be the same at each switch to the event's
+ * task, and too many OPENs make it stop the vCPU. The watch asks once a second.
+ */
+static bool slot_waits(const struct pvperf_cpu *cpu, int s)
+{
+	return (cpu->set.refused & BIT(s)) || pvperf_caps_is_other_model(cpu->slot[s].key.model);
+}
+
 /* The steps. A slot may need several of them, and gets them in this order. */
 
 static void step_disable(struct pvperf_cpu *cpu, int s)
@@ -180,6 +194,7 @@ static void step_disable(struct pvperf_cpu *cpu, int s)
 	if (pvperf_event_wanted(slot) && !slot->close && !slot->rearm)
 		return;
 	__clear_bit(s, &cpu->set.idling);
+	__clear_bit(s, &cpu->set.stale);
 	slot->rearm = false;
 	pvperf_slot_set_on(cpu, slot, false);
 	batch_add(cpu, KVM_PERF_OP_DISABLE, s, 0);
@@ -225,7 +240,7 @@ static void step_open(struct pvperf_cpu *cpu, int s)
 
 	if (slot->open || !(slot->trial || pvperf_event_wanted(slot)))
 		return;
-	if (pvperf_caps_is_other_model(slot->key.model)) {
+	if (slot_waits(cpu, s) && !slot->trial) {
 		pvperf_account_unserved(cpu, slot);
 		return;
 	}
@@ -240,6 +255,10 @@ static void step_enable(struct pvperf_cpu *cpu, int s)
 
 	if (!slot->open || slot->on || !pvperf_event_wanted(slot))
 		return;
+	if (unlikely(cpu->set.refused & BIT(s))) {
+		pvperf_account_unserved(cpu, slot);
+		return;
+	}
 	pvperf_slot_set_on(cpu, slot, true);
 	slot->rearm = false;
 	batch_add(cpu, KVM_PERF_OP_ENABLE, s, pvperf_period_arm(cpu, slot));
@@ -337,13 +356,17 @@ static bool batch_is_needless(const struct pvperf_cpu *cpu)
 
 void pvperf_batch_flush(struct pvperf_cpu *cpu)
 {
+	unsigned long grouped;
 	int tries = 2;
 
 	lockdep_assert_irqs_disabled();
 	if (cpu->batch.busy || batch_is_needless(cpu))
 		return;
 	cpu->batch.busy = true;
-	cpu->set.unbooked = cpu->set.leaving;
+	grouped = cpu->set.leaving & cpu->set.grouped;
+	/* Those that stay of the groups that one leaves: see account_level(). */
+	if (unlikely(grouped))
+		cpu->set.reading |= pvperf_group_slots_of(cpu, grouped) & ~cpu->set.leaving;
 	/* Twice: when the host is lost all has to be done anew. */
 	while (tries-- && pvperf_link_serving(cpu)) {
 		batch_reconcile(cpu);
@@ -356,6 +379,7 @@ void pvperf_batch_flush(struct pvperf_cpu *cpu)
 		slots_each(cpu, cpu->set.dirty, step_unserved);
 	}
 	pvperf_account_settle(cpu);
+	pvperf_check_flush(cpu);
 	cpu->batch.busy = false;
 }
 

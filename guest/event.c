@@ -17,6 +17,7 @@
 #include "period.h"
 #include "slot.h"
 #include "state.h"
+#include "time.h"
 
 /* Does the host count already, and will it go on? A flush may be about to stop it. */
 static bool event_goes_on(const struct pvperf_cpu *cpu,
@@ -125,11 +126,15 @@ static void slot_arrive(struct pvperf_cpu *cpu, struct perf_event *event,
 		pvperf_account_begin(cpu, event, slot);
 }
 
-/* The event returns to its slot in the same bracket: as if it had never left. */
+/*
+ * The event returns to its slot in the same bracket: as if it had never left. An NMI finds it in
+ * .leaving or in .event.
+ */
 static void slot_stay(struct pvperf_cpu *cpu, int s)
 {
 	struct pvperf_slot *slot = &cpu->slot[s];
 
+	WRITE_ONCE(slot->event, slot->leaving);
 	__clear_bit(s, &cpu->set.leaving);
 	if (!slot->begins)
 		__clear_bit(s, &cpu->set.reading);
@@ -152,20 +157,33 @@ static int slot_place(struct pvperf_cpu *cpu, struct perf_event *event,
 	return s;
 }
 
+/* The books of those who counted before @event came to their group are closed. */
+static void group_meet(struct pvperf_cpu *cpu, struct perf_event *event, bool stays)
+{
+	unsigned long slots = pvperf_group_meet(cpu, event, stays);
+	int s;
+
+	pvperf_for_each_slot(s, slots)
+		pvperf_time_take_lost(cpu->slot[s].event ?: cpu->slot[s].leaving);
+}
+
 static void slot_enter(struct pvperf_cpu *cpu, struct perf_event *event,
 		       struct pvperf_event *p, int s)
 {
 	struct pvperf_slot *slot = &cpu->slot[s];
+	const bool stays = slot->leaving == event, grouped = pvperf_core_in_group(event);
 
-	if (slot->leaving == event)
+	if (unlikely(grouped))
+		group_meet(cpu, event, stays);
+	if (stays)
 		slot_stay(cpu, s);
 	else
 		slot_arrive(cpu, event, p, s);
 	p->last = s;
 	p->slot = slot;
 	WRITE_ONCE(slot->event, event);
-	if (unlikely(pvperf_core_in_group(event)))
-		pvperf_group_begin(cpu, event);
+	if (unlikely(grouped))
+		pvperf_group_begin(cpu, event, stays);
 	cpu->counters.used += p->key.need;
 	cpu->txn.slots |= BIT(s);
 	cpu->txn.pinned |= event->group_leader->attr.pinned;

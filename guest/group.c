@@ -58,29 +58,84 @@ unsigned long pvperf_group_slots(struct pvperf_cpu *cpu, struct perf_event *even
 	return slots;
 }
 
-/* Notes the counts of other PMUs' events that are not disabled. There is room for some. */
-static void group_note_others(struct pvperf_event *p, struct perf_event *leader)
+unsigned long pvperf_group_slots_of(struct pvperf_cpu *cpu, unsigned long slots)
 {
+	const struct pvperf_slot *slot;
+	unsigned long all = 0;
+	int s;
+
+	lockdep_assert_irqs_disabled();
+	pvperf_for_each_slot(s, slots) {
+		slot = &cpu->slot[s];
+		if (!(all & BIT(s)))
+			all |= pvperf_group_slots(cpu, slot->event ?: slot->leaving);
+	}
+	return all;
+}
+
+/* Does core schedule it with the group, and is there room to note it as the @n-th other? */
+static bool other_counts(const struct perf_event *event, int n)
+{
+	return !pvperf_event_is(event) && n < PVPERF_OTHERS && !pvperf_core_is_off(event);
+}
+
+static const struct pvperf_other *other_find(const struct pvperf_other *others, int n,
+					     const struct perf_event *event)
+{
+	const struct pvperf_other *other;
+
+	for (other = others; other < others + n; other++)
+		if (other->event == event)
+			return other;
+	return NULL;
+}
+
+/* Whom @p answers for besides its own kind. Those who were there before keep their notes. */
+static void group_find_others(struct pvperf_event *p, struct perf_event *leader, int known)
+{
+	struct pvperf_other was[PVPERF_OTHERS];
+	const struct pvperf_other *before;
 	struct perf_event *event;
 	int n = 0;
 
+	memcpy(was, p->other, known * sizeof(*was));
 	each_member(event, leader) {
-		if (pvperf_event_is(event) || n == PVPERF_OTHERS || pvperf_core_is_off(event))
+		if (!other_counts(event, n))
 			continue;
-		p->other[n].event = event;
-		p->other[n++].count = local64_read(&event->count);
+		before = other_find(was, known, event);
+		p->other[n++] = before ? *before : (struct pvperf_other) {
+			.event = event,
+			.count = local64_read(&event->count),
+			.added = pvperf_core_tstamp(event),
+		};
 	}
 	p->others = n;
 }
 
-void pvperf_group_begin(struct pvperf_cpu *cpu, struct perf_event *event)
+static bool group_has_new_other(const struct pvperf_event *p, struct perf_event *leader)
+{
+	struct perf_event *event;
+	int n = 0;
+
+	each_member(event, leader)
+		if (other_counts(event, n) && n++ >= 0 && !other_find(p->other, p->others, event))
+			return true;
+	return false;
+}
+
+void pvperf_group_begin(struct pvperf_cpu *cpu, struct perf_event *event, bool stays)
 {
 	struct pvperf_event *p = pvperf_event_of(event);
 
 	__set_bit(p->slot - cpu->slot, &cpu->set.grouped);
-	p->others = 0;
+	if (!stays) {	/* nothing to level, until the first READ says from when on it counts */
+		p->level_clock = p->clock;
+		p->level_lost = p->lost;
+	}
 	if (group_answers(event))
-		group_note_others(p, event->group_leader);
+		group_find_others(p, event->group_leader, stays ? p->others : 0);
+	else
+		p->others = 0;
 }
 
 /* The part of the time since the last levelling in which the event counted. */
@@ -118,6 +173,20 @@ static void group_level_one(struct perf_event *event, u64 share, bool counts)
 	}
 	p->together |= share > 0;
 	group_note_level(p);
+}
+
+/* @p has answered for them until now. */
+static void group_note_others(struct pvperf_event *p, struct perf_event *leader)
+{
+	struct perf_event *event;
+	int i;
+
+	if (!p->others)
+		return;
+	each_member(event, leader)
+		for (i = 0; i < p->others; i++)
+			if (p->other[i].event == event)
+				p->other[i].count = local64_read(&event->count);
 }
 
 /* Not if the event was reset meanwhile, or has come to the group. */
@@ -175,8 +244,44 @@ static void group_level(struct perf_event *first)
 			group_level_one(event, share, counts);
 		else if (share < SHARE_ALL && counts)
 			group_level_other(p, event, share);
-	if (p->others)
-		group_note_others(p, leader);
+	group_note_others(p, leader);
+}
+
+/* So far it was in no group: what it has counted stays as it is. */
+static void group_note_alone(struct pvperf_cpu *cpu, unsigned long slots)
+{
+	struct perf_event *event;
+	int s;
+
+	pvperf_for_each_slot(s, slots) {
+		event = cpu->slot[s].event ?: cpu->slot[s].leaving;
+		group_note_level(pvperf_event_of(event));
+	}
+	cpu->set.grouped |= slots;
+}
+
+/* Those who are there have counted without @event, or another PMU's event is new beside it. */
+static bool group_grows(const struct perf_event *first, const struct perf_event *event, bool stays)
+{
+	const struct pvperf_event *p = pvperf_event_of(first);
+
+	if (p->clock == p->level_clock)
+		return false;
+	return !stays || (first == event && group_has_new_other(p, first->group_leader));
+}
+
+unsigned long pvperf_group_meet(struct pvperf_cpu *cpu, struct perf_event *event, bool stays)
+{
+	struct perf_event *first = group_answering(event->group_leader);
+	unsigned long slots;
+
+	lockdep_assert_irqs_disabled();
+	if (!first || likely(!group_grows(first, event, stays)))
+		return 0;
+	slots = pvperf_group_slots(cpu, first);
+	group_note_alone(cpu, slots & ~cpu->set.grouped);
+	group_level(first);
+	return slots;
 }
 
 void pvperf_group_level_slots(struct pvperf_cpu *cpu, unsigned long slots)
@@ -192,14 +297,38 @@ void pvperf_group_level_slots(struct pvperf_cpu *cpu, unsigned long slots)
 	}
 }
 
+/* No more than what the event has run since it came to the group. */
+static void other_take(const struct perf_event *first, struct pvperf_other *other,
+		       struct perf_event *event, u64 time)
+{
+	u64 here = pvperf_core_tstamp(first) - other->added;
+
+	time = min(time, here - other->taken);
+	other->taken += time;
+	pvperf_core_take_running_of_other(event, time);
+}
+
+/* What a sampling event counts is not cut, and so nothing of the others is. */
+static bool group_samples(struct perf_event *leader)
+{
+	struct perf_event *event;
+
+	each_member(event, leader)
+		if (event_in_slot(event) && pvperf_event_of(event)->key.sampling)
+			return true;
+	return false;
+}
+
 void pvperf_group_take(struct perf_event *first, u64 time)
 {
-	const struct pvperf_event *p = pvperf_event_of(first);
+	struct pvperf_event *p = pvperf_event_of(first);
 	struct perf_event *leader = first->group_leader, *event;
 	int i;
 
+	if (!p->others || group_samples(leader))
+		return;
 	each_member(event, leader)
 		for (i = 0; i < p->others; i++)
 			if (p->other[i].event == event)
-				pvperf_core_take_running_of_other(event, time);
+				other_take(first, &p->other[i], event, time);
 }

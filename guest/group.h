@@ -9,8 +9,18 @@
 /* The slots of @event's group, if @event has a slot. */
 unsigned long pvperf_group_slots(struct pvperf_cpu *cpu, struct perf_event *event);
 
+/* All slots of the groups that have events in @slots. */
+unsigned long pvperf_group_slots_of(struct pvperf_cpu *cpu, unsigned long slots);
+
+/*
+ * @event, which is in a group, is about to get a slot, in which it is already if it @stays.
+ * If the others have counted without it, or without another PMU's event that is new, they are
+ * levelled as they are booked. Returns their slots then, whose lost time is to be taken now.
+ */
+unsigned long pvperf_group_meet(struct pvperf_cpu *cpu, struct perf_event *event, bool stays);
+
 /* @event, which is in a group, has got a slot. */
-void pvperf_group_begin(struct pvperf_cpu *cpu, struct perf_event *event);
+void pvperf_group_begin(struct pvperf_cpu *cpu, struct perf_event *event, bool stays);
 
 /* pvperf_group_level() of @slots that have events in groups. */
 void pvperf_group_level_slots(struct pvperf_cpu *cpu, unsigned long slots);

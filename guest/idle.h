@@ -17,15 +17,15 @@
 bool pvperf_idle_fits(const struct pvperf_cpu *cpu, u64 more);
 
 /*
- * May the host event of @slot run on? Not if it samples, if the host has too few counters
- * for it and all wanted events, or if the host has just shown that it uses some counters
- * itself. The watch stops it after a few seconds.
+ * May the host event of @slot run on? Not if it samples or is a CPU's of the host, if the host has
+ * too few counters for it and all wanted events, or if the host has just shown that it uses some
+ * counters itself. The watch stops it after a few seconds.
  */
 static inline bool pvperf_idle_may(const struct pvperf_cpu *cpu,
 				   const struct pvperf_slot *slot)
 {
-	if (!slot->on || slot->close || cpu->counters.scarce || slot->key.sampling ||
-	    slot->key.type == KVM_PERF_TYPE_SOFTWARE)
+	if (!slot->on || slot->close || cpu->counters.scarce ||
+	    slot->key.how & PVPERF_KEY_RESTLESS || slot->key.type == KVM_PERF_TYPE_SOFTWARE)
 		return false;
 	/* Nearly always they fit by number, and then it does not matter what kinds they are. */
 	return (!cpu->set.odd && hweight_long(cpu->set.on) <= pvperf_caps.counters.general) ||

@@ -18,6 +18,7 @@
 #include "nmi.h"
 #include "notify.h"
 #include "pmu.h"
+#include "trial.h"
 #include "watch.h"
 
 /* Matches any VM. One that the module cannot serve gets one line in the log. */
@@ -75,6 +76,7 @@ err_notify:
 	pvperf_notify_exit();
 err_stop:
 	pvperf_watch_stop();
+	pvperf_trial_exit();
 	pvperf_cpu_stop();
 err_nmi:
 	pvperf_nmi_exit();
@@ -91,6 +93,7 @@ static void __exit pvperf_guest_exit(void)
 	pvperf_pmu_exit();
 	pvperf_notify_exit();
 	pvperf_watch_stop();
+	pvperf_trial_exit();
 	pvperf_cpu_stop();
 	pvperf_nmi_exit();
 	pvperf_cpu_exit();

@@ -6,8 +6,10 @@
  * The invariant: pmu_disable() stops nothing, it opens a bracket. When the outermost
  * bracket closes the host is told, once.
  */
+#include <linux/atomic.h>
 #include <linux/cpumask.h>
 #include <linux/err.h>
+#include <linux/minmax.h>
 #include <linux/module.h>
 #include <linux/slab.h>
 #include <asm/tsc.h>
@@ -160,6 +162,9 @@ static int event_check(struct perf_event *event)
 	return regs & PERF_REG_EXTENDED_MASK ? -EINVAL : 0;
 }
 
+/* So many slots of the CPU that reads the host's CPUs, or half, are not for these. */
+#define PVPERF_OWN_SLOTS	16
+
 /* A child counts as its parent does; a trial may have found another host. */
 static u8 event_model(const struct perf_event *event)
 {
@@ -170,6 +175,20 @@ static u8 event_model(const struct perf_event *event)
 	else if (key->model)
 		return pvperf_caps.model;
 	return key->model;
+}
+
+/* Events of the host's CPUs, which are all in slots of one CPU of the guest. */
+static atomic_t nr_whole;
+
+/* The guest's own events keep some slots. PMUs take no turns: what is more would wait for ever. */
+static int whole_place(void)
+{
+	int all = pvperf_caps.events, most = all - min(all / 2, PVPERF_OWN_SLOTS);
+
+	if (atomic_inc_return(&nr_whole) <= most)
+		return 0;
+	atomic_dec(&nr_whole);
+	return pvperf_refuse_host_cpu_many(most);
 }
 
 static int event_setup(struct perf_event *event, struct pvperf_event *p)
@@ -192,6 +211,8 @@ static int event_setup(struct perf_event *event, struct pvperf_event *p)
 
 static void event_destroy(struct perf_event *event)
 {
+	if (pvperf_event_of(event)->key.flags & KVM_PERF_FLAG_CPU)
+		atomic_dec(&nr_whole);
 	pvperf_watch_put();
 	/* A flush may still look at it, with IRQs off. */
 	kfree_rcu(pvperf_event_of(event), rcu);
@@ -207,6 +228,8 @@ int pvperf_pmu_event_begin(struct perf_event *event, const struct pvperf_key *ke
 	p->key = *key;
 	event->pmu_private = p;
 	err = event_setup(event, p);
+	if (!err && key->flags & KVM_PERF_FLAG_CPU)
+		err = whole_place();
 	if (err) {
 		event->pmu_private = NULL;
 		kfree(p);
@@ -293,8 +316,6 @@ int pvperf_pmu_init(void)
 	if (!(pvperf_caps.features & KVM_PERF_FEATURE_SAMPLING))
 		pvperf_pmu_template.capabilities = PERF_PMU_CAP_NO_INTERRUPT;
 	pvperf_sysfs_init();
-	/* Closes the host events that pvperf_sysfs_init() opened on trial. */
-	pvperf_watch_once();
 	if (!has) {
 		err = pmu_register(&cpu_pmu, "cpu", PERF_TYPE_RAW,
 				   pvperf_sysfs_cpu);

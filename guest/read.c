@@ -11,6 +11,7 @@
 #include "../compat/core.h"
 #include "account.h"
 #include "batch.h"
+#include "check.h"
 #include "group.h"
 #include "hypercall.h"
 #include "read.h"
@@ -46,9 +47,13 @@ static void read_book_times(struct pvperf_cpu *cpu, unsigned long slots)
 					 local_clock());
 	}
 	pvperf_group_level(cpu, slots);
-	pvperf_for_each_slot(s, slots)
-		if (cpu->slot[s].event)
-			pvperf_time_take_lost(cpu->slot[s].event);
+	pvperf_for_each_slot(s, slots) {
+		event = cpu->slot[s].event;
+		if (!event)
+			continue;
+		pvperf_time_take_lost(event);
+		pvperf_check_read(event);
+	}
 }
 
 void pvperf_read_deferred(struct pvperf_cpu *cpu)

@@ -98,6 +98,12 @@ int pvperf_refuse_host_cpu(void)
 	return refuse(-EACCES, "a CPU of the host: the host does not allow that any more; ask the host's operator for it (access=global)");
 }
 
+int pvperf_refuse_host_cpu_many(int most)
+{
+	return refuse(-EINVAL, "more than %d events of the host's CPUs at a time: count fewer events, or fewer CPUs (pvperf_host_0/.../)",
+		      most);
+}
+
 int pvperf_refuse_host_cpu_samples(void)
 {
 	return refuse(-EINVAL, "samples of a CPU of the host: it is only counted; use perf stat -a");

@@ -25,6 +25,7 @@ int pvperf_refuse_host(void);
 int pvperf_refuse_host_samples(void);
 /* A CPU of the host, which the host has allowed before. */
 int pvperf_refuse_host_cpu(void);
+int pvperf_refuse_host_cpu_many(int most);
 int pvperf_refuse_host_cpu_samples(void);
 
 #endif /* _PVPERF_GUEST_REFUSE_H */

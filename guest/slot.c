@@ -39,6 +39,17 @@ static int slot_fit(const struct pvperf_slot *slot,
 	return slot->on ? 1 : 2;
 }
 
+/* The slot in which the host has refused @key, so that it is not asked again too soon; or -1. */
+static noinline int slot_find_refused(const struct pvperf_cpu *cpu, const struct pvperf_key *key)
+{
+	int s;
+
+	pvperf_for_each_slot(s, cpu->set.refused)
+		if (slot_idle(&cpu->slot[s]) && pvperf_key_equal(&cpu->slot[s].key, key))
+			return s;
+	return -1;
+}
+
 int pvperf_slot_find(struct pvperf_cpu *cpu, const struct pvperf_key *key,
 		     struct perf_event *event, int last)
 {
@@ -48,6 +59,11 @@ int pvperf_slot_find(struct pvperf_cpu *cpu, const struct pvperf_key *key,
 	/* True nearly always; the search costs more than the rest of ->add(). */
 	if (last < pvperf_caps.events && slot_fit(&cpu->slot[last], key, event) >= SLOT_FITS)
 		return last;
+	if (unlikely(cpu->set.refused)) {
+		s = slot_find_refused(cpu, key);
+		if (s >= 0)
+			return s;
+	}
 	for (s = 0; s < pvperf_caps.events; s++) {
 		fit = slot_fit(&cpu->slot[s], key, event);
 		if (fit > best_fit) {
@@ -64,9 +80,12 @@ void pvperf_slot_claim(struct pvperf_cpu *cpu, int s, const struct pvperf_key *k
 
 	lockdep_assert_irqs_disabled();
 	pvperf_slot_take(cpu, s);
-	if (slot->open && !pvperf_key_equal(&slot->key, key))
-		slot->close = true;
+	if (!pvperf_key_equal(&slot->key, key)) {
+		slot->close |= slot->open;
+		__clear_bit(s, &cpu->set.refused);
+	}
 	slot->key = *key;
+	__assign_bit(s, &cpu->set.whole, key->flags & KVM_PERF_FLAG_CPU);
 	__assign_bit(s, &cpu->set.odd, pvperf_counters_odd(key->need));
 	if (!slot->on || slot->close)
 		set_bit(s, &cpu->set.dirty);

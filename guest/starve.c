@@ -64,7 +64,7 @@ unsigned long pvperf_starve_make_room(struct pvperf_cpu *cpu)
 	cpu->starve.began = 0;
 	if (!starved || !idling || cpu->link.lost)
 		return 0;
-	cpu->set.idling = 0;
+	cpu->set.idling = cpu->set.stale = 0;
 	pvperf_for_each_slot(s, idling)
 		set_bit(s, &cpu->set.dirty);
 	pvperf_for_each_slot(s, starved)

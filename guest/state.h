@@ -49,6 +49,11 @@ struct pvperf_key {
 	u64 need;	/* of the host's counters, see counters.h; follows from the above */
 };
 
+/* Of .how, one test for both: samples, or is about a CPU of the host. */
+#define PVPERF_KEY_RESTLESS	(KVM_PERF_FLAG_CPU | 1u << 16)
+
+static_assert(offsetof(struct pvperf_key, sampling) == offsetof(struct pvperf_key, how) + 2);
+
 /*
  * A virtual counter of a CPU. When its perf_event leaves, its host event stays open
  * for the next perf_event with the same key. A slot is touched on its own CPU only,
@@ -75,6 +80,13 @@ static_assert(sizeof(struct pvperf_slot) == 64);
 
 /* So many events of other PMUs in a group share its losses. */
 #define PVPERF_OTHERS	4
+
+struct pvperf_other {
+	const struct perf_event *event;	/* to compare; it may be gone */
+	u64 count;	/* at the last levelling */
+	u64 added;	/* pvperf_core_tstamp() of ours when this came to the group ... */
+	u64 taken;	/* ... and what of its running time was taken since */
+};
 
 /* How a perf_event's time is booked while the event is on a CPU. */
 enum pvperf_served {
@@ -120,10 +132,7 @@ struct pvperf_event {
 	u64 level_clock;	/* .clock and .lost when the group was last levelled */
 	u64 level_lost;
 	int others;		/* events of other PMUs in the group, if this one answers for it */
-	struct {
-		const struct perf_event *event;	/* to compare; it may be gone */
-		u64 count;			/* at the last levelling */
-	} other[PVPERF_OTHERS];
+	struct pvperf_other other[PVPERF_OTHERS];
 	struct rcu_head rcu;
 };
 
@@ -175,8 +184,10 @@ struct pvperf_cpu {
 		unsigned long idling;	/* are on without an event ... */
 		unsigned long stale;	/* ... and were so at the last tick of the watch */
 		unsigned long odd;	/* have a key that not just any counter takes */
+		unsigned long refused;	/* the host has refused to open it, or to start it */
+		unsigned long whole;	/* have a key that is about a CPU of the host */
+		unsigned long looked;	/* of .whole, those that the watch has READ in turn */
 		unsigned long grouped;	/* have an event that is in a group, or .leaving one */
-		unsigned long unbooked;	/* have .leaving, whose times are not final yet */
 	} set;
 
 	struct {			/* the host's counters for hardware events */

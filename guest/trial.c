@@ -1,20 +1,100 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Finds out whether the host would open an event: opens it, in a slot of this CPU that
- * has no perf_event. Calls slot.h for the slot and batch.h for the OPEN. The invariant:
- * a host event opened here is idle, so a perf_event takes it over or the watch closes
- * it.
+ * Would the host open an event? What it has answered is remembered as long as it is the same
+ * host with the same policy. If there is no answer the event is opened in a slot of this CPU
+ * that has no perf_event. Calls slot.h for the slot, batch.h for the OPEN, and watch.h, which
+ * closes a host event that no perf_event takes over.
  */
 #define pr_fmt(fmt) "pvperf_guest: " fmt
 
+#include <linux/hash.h>
 #include <linux/irqflags.h>
 #include <linux/printk.h>
+#include <linux/rcupdate.h>
+#include <linux/slab.h>
 #include "batch.h"
 #include "link.h"
 #include "slot.h"
 #include "state.h"
 #include "trial.h"
+#include "watch.h"
 
+/*
+ * An answer: 0, -KVM_ENOENT or -KVM_EPERM. Others may be gone a moment later. It depends on
+ * these parts of the key; no host has an event in one mode of the CPU only.
+ */
+struct answer {
+	u32 what;
+	u16 flags;		/* of ANSWER_FLAGS */
+	u64 config;
+	int losses;		/* pvperf_link_losses() when it was given */
+	int err;
+	struct rcu_head rcu;
+};
+
+#define ANSWER_BITS	6
+#define ANSWER_FLAGS	(KVM_PERF_FLAG_HOST | KVM_PERF_FLAG_CPU)
+
+static struct answer __rcu *answers[1 << ANSWER_BITS];
+
+static struct answer __rcu **answer_place(const struct pvperf_key *key)
+{
+	return &answers[hash_64(key->config ^ (u64)key->what << 32, ANSWER_BITS)];
+}
+
+/* Returns 1 if there is no answer. */
+static int answer_find(const struct pvperf_key *key)
+{
+	const struct answer *answer;
+	int err = 1;
+
+	rcu_read_lock();
+	answer = rcu_dereference(*answer_place(key));
+	if (answer && answer->what == key->what && answer->flags == (key->flags & ANSWER_FLAGS) &&
+	    answer->config == key->config && answer->losses == pvperf_link_losses())
+		err = answer->err;
+	rcu_read_unlock();
+	return err;
+}
+
+static void answer_set(struct answer __rcu **place, struct answer *answer)
+{
+	struct answer *was = unrcu_pointer(xchg(place, RCU_INITIALIZER(answer)));
+
+	if (was)
+		kfree_rcu(was, rcu);
+}
+
+/*
+ * If there is no memory the next one asks again. A CPU of the host comes and goes.
+ * @losses: before the OPEN; if it is another one now, the answer may be one of before.
+ */
+static void answer_note(const struct pvperf_key *key, int losses, int err)
+{
+	struct answer *answer;
+
+	if ((err && err != -KVM_ENOENT && err != -KVM_EPERM) || key->flags & KVM_PERF_FLAG_CPU ||
+	    losses != pvperf_link_losses())
+		return;
+	answer = kmalloc(sizeof(*answer), GFP_KERNEL);
+	if (!answer)
+		return;
+	*answer = (struct answer) {
+		.what = key->what, .flags = key->flags & ANSWER_FLAGS, .config = key->config,
+		.losses = losses, .err = err,
+	};
+	answer_set(answer_place(key), answer);
+}
+
+void pvperf_trial_exit(void)
+{
+	struct answer __rcu **place;
+
+	for (place = answers; place < answers + ARRAY_SIZE(answers); place++)
+		answer_set(place, NULL);
+}
+
+/* Returns 1 if that is not known, else as pvperf_trial_open(). */
 static int trial_here(struct pvperf_cpu *cpu, const struct pvperf_key *key,
 		      int *found)
 {
@@ -28,7 +108,7 @@ static int trial_here(struct pvperf_cpu *cpu, const struct pvperf_key *key,
 		}
 	s = cpu->link.online ? pvperf_slot_find(cpu, key, NULL, 0) : -1;
 	if (s < 0)
-		return 0;
+		return 1;
 	*found = s;
 	slot = &cpu->slot[s];
 	slot->error = 0;
@@ -38,17 +118,31 @@ static int trial_here(struct pvperf_cpu *cpu, const struct pvperf_key *key,
 	slot->trial = false;
 	if (slot->error)
 		__clear_bit(s, &cpu->set.odd);
-	return slot->error;
+	return slot->error ?: !slot->open;
 }
 
-int pvperf_trial_open(const struct pvperf_key *key, int *slot)
+static int trial(const struct pvperf_key *key, int *slot)
 {
 	unsigned long flags;
-	int err;
+	int err, losses = pvperf_link_losses();
 
 	local_irq_save(flags);
 	err = trial_here(pvperf_cpu_this(), key, slot);
 	local_irq_restore(flags);
+	if (err <= 0)
+		answer_note(key, losses, err);
+	/* Also if nobody counts, and the event is for nobody. */
+	if (!err)
+		pvperf_watch_once();
+	return err > 0 ? 0 : err;
+}
+
+int pvperf_trial_open(const struct pvperf_key *key, int *slot)
+{
+	int err = answer_find(key);
+
+	if (err > 0)
+		err = trial(key, slot);
 	if (err == -KVM_EOPNOTSUPP)
 		pr_notice_once("the host has lent out its PMU (mediated vPMU): no hardware event counts until it is back\n");
 	if (err == -KVM_EUSERS)

@@ -7,12 +7,15 @@ struct pvperf_key;
 /*
  * Would the host open an event for @key? Returns 0 if it would or if that is not
  * known, else -KVM_E*. Stores in @slot the number of the slot that has the event
- * open, for ->add() to look at first; leaves @slot alone if there is none. Process
- * context.
+ * open, for ->add() to look at first; leaves @slot alone if no slot was looked for: the host
+ * has answered before. Process context.
  */
 int pvperf_trial_open(const struct pvperf_key *key, int *slot);
 
 /* Looks for a new host side if the last one has gone, or allows something else now. */
 void pvperf_trial_look_again(void);
+
+/* At the module's exit. */
+void pvperf_trial_exit(void);
 
 #endif /* _PVPERF_GUEST_TRIAL_H */

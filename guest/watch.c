@@ -15,6 +15,7 @@
 #include <linux/workqueue.h>
 #include "batch.h"
 #include "caps.h"
+#include "check.h"
 #include "link.h"
 #include "slot.h"
 #include "state.h"
@@ -36,17 +37,47 @@ static void watch_stop_stale(struct pvperf_cpu *cpu)
 		set_bit(s, &cpu->set.dirty);
 }
 
+/* The host has taken its CPU offline: only another OPEN finds the CPU when it is back. */
+static void watch_reopen_lost(struct pvperf_cpu *cpu, unsigned long slots)
+{
+	int s;
+
+	pvperf_for_each_slot(s, slots) {
+		if (READ_ONCE(cpu->area->event[s].state) != KVM_PERF_STATE_ERROR)
+			continue;
+		cpu->slot[s].close = true;
+		set_bit(s, &cpu->set.dirty);
+	}
+}
+
+/* A READ interrupts the host's CPU. So of the events of such CPUs one is READ, in turn. */
+static void watch_look_at_hosts(struct pvperf_cpu *cpu)
+{
+	unsigned long whole = cpu->set.whole & cpu->set.on, next;
+
+	if (!whole)
+		return;
+	watch_reopen_lost(cpu, whole);
+	if (!(whole & ~cpu->set.looked))
+		cpu->set.looked = 0;
+	next = BIT(__ffs(whole & ~cpu->set.looked));
+	cpu->set.looked |= next;
+	cpu->set.reading |= next;
+}
+
 /*
  * An event that only counts makes no call for long, so nobody would notice that the
  * host was replaced (migration). And what was counted since the last READ is lost then. So
- * this READs all events of each CPU.
+ * this READs all events of each CPU but those of the host's CPUs.
  */
 static void watch_check_here(void *unused)
 {
 	struct pvperf_cpu *cpu = pvperf_cpu_this();
 
-	cpu->set.reading |= cpu->set.on;
+	cpu->set.reading |= cpu->set.on & ~cpu->set.whole;
+	watch_look_at_hosts(cpu);
 	watch_stop_stale(cpu);
+	cpu->set.refused = 0;
 	cpu->counters.scarce = false;
 	/* The host may now be able to open or start what it refused before. */
 	pvperf_slot_mark_dirty(cpu);
@@ -67,7 +98,8 @@ static bool watch_has_used(int nr, void *unused)
 {
 	struct pvperf_cpu *cpu = per_cpu_ptr(pvperf_cpus, nr);
 
-	return READ_ONCE(cpu->set.idling) || pvperf_slot_all_used(cpu);
+	return READ_ONCE(cpu->set.idling) || READ_ONCE(cpu->set.refused) ||
+	       pvperf_slot_all_used(cpu);
 }
 
 static bool watch_has_open(int nr, void *unused)
@@ -127,12 +159,16 @@ static void watch_work(struct work_struct *work)
 			 needed ? watch_check_here : watch_close_idle_here, NULL, true);
 	cpus_read_unlock();
 	watch_print();
+	pvperf_check_print();
 	if (needed)
 		schedule_delayed_work(&next_watch, PVPERF_WATCH_EVERY);
+	else if (!atomic_read(&nr_events) && !delayed_work_pending(&next_watch))
+		pvperf_check_watch(false);
 }
 
 void pvperf_watch_get(void)
 {
+	pvperf_check_watch(true);
 	if (atomic_inc_return(&nr_events) == 1)
 		schedule_delayed_work(&next_watch, PVPERF_WATCH_EVERY);
 }
@@ -151,4 +187,5 @@ void pvperf_watch_once(void)
 void pvperf_watch_stop(void)
 {
 	cancel_delayed_work_sync(&next_watch);
+	pvperf_check_print();
 }

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * opens LABEL: opens different counters for itself, then all of them again, and prints
- * marks around each perf_event_open(): LABEL.first.N and LABEL.again.N. At the second time
- * the host may still have the event.
+ * opens LABEL: opens different counters for itself, then all of them again, then all disabled,
+ * as perf stat and perf record open them before a program begins. Prints marks around each
+ * perf_event_open(): LABEL.0.N, LABELagain.0.N and LABELdisabled.0.N. At the second time the
+ * host may still have the event.
  */
 #include <err.h>
 #include <linux/perf_event.h>
+#include <stdbool.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 #include "mark.h"
@@ -18,12 +20,13 @@ static const int events[] = {
 	PERF_COUNT_HW_CACHE_REFERENCES, PERF_COUNT_HW_CACHE_MISSES,
 };
 
-static int counter_open(int n)
+static int counter_open(int n, bool disabled)
 {
 	struct perf_event_attr attr = {
 		.size = sizeof(attr),
 		.type = PERF_TYPE_HARDWARE,
 		.config = events[n % 6],
+		.disabled = disabled,
 		.exclude_kernel = n < 6,
 		.exclude_user = n >= 6,
 	};
@@ -31,14 +34,14 @@ static int counter_open(int n)
 	return syscall(SYS_perf_event_open, &attr, 0, -1, -1, 0);
 }
 
-static void measure(const char *label, const char *which, int n)
+static void measure(const char *label, const char *which, int n, bool disabled)
 {
 	struct mark a, b;
 	char name[64];
 	int fd;
 
 	mark_take(&a, 0);
-	fd = counter_open(n);
+	fd = counter_open(n, disabled);
 	mark_take(&b, 1);
 	if (fd < 0)
 		err(1, "perf_event_open");
@@ -55,8 +58,10 @@ int main(int argc, char **argv)
 	if (argc != 2)
 		errx(2, "usage: opens LABEL");
 	for (n = 0; n < KINDS; n++)
-		measure(argv[1], ".0", n);
+		measure(argv[1], ".0", n, false);
 	for (n = 0; n < KINDS; n++)
-		measure(argv[1], "again.0", n);
+		measure(argv[1], "again.0", n, false);
+	for (n = 0; n < KINDS; n++)
+		measure(argv[1], "disabled.0", n, true);
 	return 0;
 }

@@ -11,6 +11,7 @@ ROWS = {
     'pipe.stat6': 'pipe, 6 events', 'pipe.record6': 'pipe, record -F 1000 -a, 6 events',
     'half.stat6': 'pipe, one process of two, 6 events', 'interval.stat6': 'stat -a -I 100, 4 vCPUs, 6 events',
     'idle': 'nobody counts', 'open': 'open an event', 'openagain': '... that the host has already',
+    'opendisabled': '... disabled',
     'batch64': '64 READs, one call',
 }
 COLOURS = {'plain': '#999', 'pvperf': '#2a7', 'mediated': '#47b', 'emulated': '#c53', 'bare': '#a83'}

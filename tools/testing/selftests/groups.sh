@@ -106,6 +106,29 @@ report() {
 	taker_give
 }
 
+# changes KIND: core schedules the group anew while the host has taken counters
+changes() {
+	# another perf opens events of the same process in the middle
+	taker_take
+	rm -f /tmp/started
+	sh -c 'echo > /tmp/started
+		./loop100m; ./loop100m; ./loop100m; ./loop100m; ./loop100m; ./loop100m' &
+	program=$!
+	perf stat -x, -o /tmp/stat -e "{cycles:u,task-clock,${six#*,}},task-clock" -p $program &
+	for _ in 1 2 3; do
+		sleep 0.3
+		perf stat -o /dev/null -e cycles -p $program sleep 0.1
+	done
+	wait
+	stat_share /tmp/stat | sed 1d > /tmp/numbers
+	twin "$1: task-clock in a group, while another perf comes and goes" 2
+	# three groups, of which the host's counters leave room for fewer
+	run "{task-clock,$four},{task-clock,$four},{task-clock,$four},task-clock" |
+		awk 'NR % 5 == 1' > /tmp/numbers
+	twin "$1: task-clock, as the leader of one of three groups that take turns" 5
+	taker_give
+}
+
 if [ "$report" ]; then
 	for kind in pinned flexible; do
 		arm $taken "$([ $kind = flexible ] || echo :D)"
@@ -118,6 +141,7 @@ fi
 for kind in pinned flexible; do
 	arm $taken "$([ $kind = flexible ] || echo :D)"
 	cases $kind
+	changes $kind
 	taker_end
 done
 

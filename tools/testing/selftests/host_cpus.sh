@@ -58,6 +58,62 @@ tap $? "a CPU is counted as a whole: no filter" "$n"
 	dmesg | grep -q 'samples of a CPU of the host: it is only counted'
 tap $? "the host's CPUs are not sampled, and the guest's log says why" "$(tail -n 3 /tmp/error)"
 
+# One CPU goes offline while perf counts, and comes back: it is counted again.
+if [ "$cpus" -gt 1 ]; then
+	perf stat -a -x, -o /tmp/stat -e pvperf_host_1/host-instructions/ sleep 9 &
+	sleep 1
+	host "echo 0 > $second"
+	sleep 2
+	host "echo 1 > $second"
+	sleep 3
+	host 'taskset -c 1 /t/loop100m'
+	wait
+	stat_share /tmp/stat > /tmp/share
+	read -r n share < /tmp/share
+	[ "${n:-0}" -ge $want ] && [ "${share%.*}" -lt 95 ]
+	tap $? "a CPU that was offline counts again, and perf says which part was counted" "$(cat /tmp/stat)"
+fi
+
+# More events than can be in slots would wait for ever.
+host "echo access=global max_events=2 > $rules"
+sleep 3
+perf stat -a -x, -o /tmp/stat -e pvperf_host_0/host-instructions/,pvperf_host_0/host-cycles/ true 2> /tmp/error
+[ "$(stat_value /tmp/stat | grep -c .)" = 1 ] && dmesg | grep -q "more than 1 events of the host's CPUs at a time"
+tap $? "more events than there is room for are refused, and the guest's log says why" "$(cat /tmp/stat /tmp/error)"
+host "echo access=global > $rules"
+sleep 3
+
+# Events that the host's CPU serves in turn only do not make those of the guest dear.
+# calls: how many operations a thousand switches take, half of which are to an event's task
+calls() {
+	perf bench sched pipe -l 1000000 > /dev/null &
+	bench=$!
+	perf stat -o /dev/null -e instructions,cycles -p $bench &
+	counter=$!
+	sleep 1
+	calls=$(host_total ops)
+	switches=$(awk '$1 == "ctxt" { print $2 }' /proc/stat)
+	sleep 1
+	switches=$(($(awk '$1 == "ctxt" { print $2 }' /proc/stat) - switches))
+	calls=$((($(host_total ops) - calls) * 1000 / switches))
+	kill -INT $counter
+	kill $bench
+	wait $counter $bench
+}
+if [ "$cpus" -gt 1 ]; then
+	host "taskset -p 1 $(vcpu_thread)" > /dev/null
+	calls
+	alone=$calls
+	perf stat -a -o /dev/null -e "$(times 9 pvperf_host_1/host-instructions/)" sleep 5 &
+	sleep 1
+	calls
+	wait
+	host "taskset -p 3 $(vcpu_thread)" > /dev/null
+	[ "$alone" -gt 500 ] && [ $((calls * 10)) -le $((alone * 12)) ]
+	tap $? "beside starving events of another CPU of the host a switch makes as many operations" \
+		"of a thousand $alone alone, $calls beside"
+fi
+
 # Taken back while perf counts: what was counted until then, and no more.
 perf stat -a -x, -o /tmp/stat -e pvperf_host/host-instructions/ sleep 4 &
 sleep 1

@@ -105,6 +105,25 @@ sleep 2
 take_raw
 tap $? "raw events are back" "$(cat /tmp/stat)"
 
+# The host refuses the events of a task that comes and goes often: it is asked once a second.
+perf bench sched pipe -l 1000000 > /dev/null &
+bench=$!
+perf stat -o /dev/null -e r5300c0,r5300c2,r5300c4 -p $bench &
+counter=$!
+sleep 1
+host "echo raw=no > $rules"
+sleep 2
+refused=$(host_total refused)
+sleep 2
+refused=$(($(host_total refused) - refused))
+kill -INT $counter
+kill $bench
+wait
+[ $refused -ge 3 ] && [ $refused -le 30 ]
+tap $? "raw=no under perf: few OPENs are refused" "$refused in 2 s"
+host "echo > $rules"
+sleep 2
+
 host "echo raw=list > $rules"
 sleep 2
 take_raw
@@ -150,6 +169,21 @@ tap $? "access=exclusive: the other VM counts" "$(cat /tmp/other)"
 comes_back
 host "echo > $rules"
 tap $? "access=exclusive is taken back"
+
+# The module's look at what the host has, and a program whose event is refused in the end, leave
+# nothing open: no other VM would count.
+rmmod pvperf_guest
+insmod /lab/pvperf_guest.ko
+host "echo 'uid=* comm=$comm access=exclusive' > $rules"
+sleep 5
+host '/t/counts 1' > /tmp/other
+grep -qx 'it counts' /tmp/other
+tap $? "access=exclusive: while nobody counts in this VM the other one does" "$(cat /tmp/other)"
+host "echo > $rules"
+./pmu_sample -t lower_limit > /dev/null
+sleep 3
+[ "$(host_total events)" = 0 ]
+tap $? "what was refused in the end leaves no event at the host" "$(host_total events)"
 
 # Another VM takes the host for itself.
 perf stat -a -x, -o /tmp/stat -e instructions:u sh -c './loop100m; sleep 6; ./loop100m' &

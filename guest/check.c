@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * See check.h. What did not hold is printed later: IRQs are off here, perhaps in a context
+ * switch, and a console may take the run queue's lock.
+ */
+#define pr_fmt(fmt) "pvperf_guest: " fmt
+
+#include <linux/printk.h>
+#include "../compat/core.h"
+#include "check.h"
+#include "slot.h"
+#include "state.h"
+
+static const char *broken;	/* the first that did not hold */
+static bool watched;
+
+static void check(bool holds, const char *what)
+{
+	if (!holds && !READ_ONCE(broken))
+		WRITE_ONCE(broken, what);
+}
+
+#define check(what)	check(what, #what)
+
+static void check_slot(struct pvperf_cpu *cpu, int s)
+{
+	const struct pvperf_slot *slot = &cpu->slot[s];
+	const unsigned long bit = BIT(s);
+
+	check(slot->on == !!(cpu->set.on & bit));
+	check(!slot->on || slot->open);
+	check(!slot->open || READ_ONCE(watched) || slot->trial);
+	check(!slot->leaving);
+	check(!(cpu->set.idling & bit) || (slot->on && !slot->event));
+	check(!(cpu->set.stale & bit) || cpu->set.idling & bit);
+	check(!(cpu->set.refused & bit) || !slot->on);
+	check(!slot->event || pvperf_event_of(slot->event)->slot == slot);
+	check(!slot->event || !!(cpu->set.whole & bit) == !!(slot->key.flags & KVM_PERF_FLAG_CPU));
+	check(!slot->event || pvperf_key_equal(&slot->key, &pvperf_event_of(slot->event)->key));
+}
+
+void pvperf_check_flush(struct pvperf_cpu *cpu)
+{
+	int s;
+
+	check(!cpu->set.leaving);
+	for (s = 0; s < PVPERF_SLOTS; s++)
+		check_slot(cpu, s);
+}
+
+void pvperf_check_read(const struct perf_event *event)
+{
+	check(pvperf_core_times_fit(event));
+}
+
+void pvperf_check_watch(bool on)
+{
+	WRITE_ONCE(watched, on);
+}
+
+void pvperf_check_print(void)
+{
+	static bool printed;
+
+	if (!READ_ONCE(broken) || printed)
+		return;
+	printed = true;
+	pr_err("BUG: does not hold: %s\n", broken);
+}
