@@ -42,6 +42,11 @@ static bool rule_take_match(struct pvperf_rule *rule, int match, const char *val
 		snprintf(why, PVPERF_WHY, "%s= stands twice", matches[match]);
 	} else if (!*value) {
 		snprintf(why, PVPERF_WHY, "%s= has no pattern; * matches all", matches[match]);
+	} else if (match == PVPERF_MATCH_COMM && strlen(value) > 15 && !strpbrk(value, "*?[")) {
+		snprintf(why, PVPERF_WHY, "comm=%.64s has more than 15 characters, and no process's name has; the name is cut, use *",
+			 value);
+	} else if (match == PVPERF_MATCH_UID && value[strspn(value, "0123456789*?[]-!^")]) {
+		snprintf(why, PVPERF_WHY, "uid=%.64s is no number, nor a pattern of one", value);
 	} else if (match == PVPERF_MATCH_CGROUP && *value != '/') {
 		snprintf(why, PVPERF_WHY, "cgroup=%.64s does not begin with /, as a path does; any user can make a cgroup of any name",
 			 value);

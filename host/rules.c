@@ -10,6 +10,7 @@
 #include <linux/cred.h>
 #include <linux/err.h>
 #include <linux/limits.h>
+#include <linux/minmax.h>
 #include <linux/mm.h>
 #include <linux/pid.h>
 #include <linux/refcount.h>
@@ -284,7 +285,7 @@ static bool entry_is_over(const struct rules_entry *entry)
 	return over;
 }
 
-/* Rules about processes that have ended are left out. */
+/* Rules about processes that have ended are left out, here and where the rules are shown. */
 static int rules_keep(struct rules *rules, const struct rules *old)
 {
 	char *line = kmalloc(PVPERF_RULE_MAX + 1, GFP_KERNEL_ACCOUNT);
@@ -369,12 +370,26 @@ void pvperf_rules_show(struct seq_file *m)
 		return;
 	rules = rules_get(&version);
 	for (i = 0; rules && i < rules->n; i++) {
+		if (entry_is_over(&rules->entry[i]))
+			continue;
 		pvperf_rule_print(&rules->entry[i].rule, line, PVPERF_RULE_MAX + 1);
 		seq_printf(m, "%s\n", line);
 	}
 	rules_put(rules);
 	show_default(m);
 	kfree(line);
+}
+
+u32 pvperf_rules_shown(u32 rule)
+{
+	struct rules *rules;
+	u32 version, i, n = 0;
+
+	rules = rules_get(&version);
+	for (i = 0; rules && i < min(rule, rules->n); i++)
+		n += !entry_is_over(&rules->entry[i]);
+	rules_put(rules);
+	return n;
 }
 
 void pvperf_rules_exit(void)

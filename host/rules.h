@@ -82,8 +82,19 @@ int pvperf_rules_set(char *text, bool append);
 /**
  * pvperf_rules_show() - print the list, and the default as a comment
  * @m: where to
+ *
+ * A rule about a process that has ended is left out: what is shown can be written again, and
+ * is about nobody else then.
  */
 void pvperf_rules_show(struct seq_file *m);
+
+/**
+ * pvperf_rules_shown() - the number of a rule, as pvperf_rules_show() shows them
+ * @rule: its number in the list, from 1 on; 0: none
+ *
+ * Return: the number; 0: none.
+ */
+u32 pvperf_rules_shown(u32 rule);
 
 /**
  * pvperf_rules_exit() - at unload

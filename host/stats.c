@@ -10,6 +10,7 @@
 #include "keep.h"
 #include "pin.h"
 #include "registry.h"
+#include "rules.h"
 #include "stats.h"
 #include "vcpu.h"
 #include "word.h"
@@ -88,7 +89,7 @@ static void policy_show(struct seq_file *m, const struct pvperf_vm *vm)
 	char text[64];
 	int i;
 
-	seq_printf(m, "  policy rule=%u", READ_ONCE(vm->rule));
+	seq_printf(m, "  policy rule=%u", pvperf_rules_shown(READ_ONCE(vm->rule)));
 	for (i = 0; i < PVPERF_WORDS; i++) {
 		pvperf_word_print(i, pvperf_policy_word(&vm->policy, i), text, sizeof(text));
 		seq_printf(m, " %s", text);

@@ -25,7 +25,9 @@ const char policy_help[] =
 const char set_help[] =
 "pvperf set VM WORD=VALUE...\n"
 "        on a host: change a running VM's policy until its process ends; VM is its process's\n"
-"        number, its name, its uuid, or its cgroup or the last part of that\n";
+"        number, its name, its uuid, or its cgroup or the last part of that\n"
+"pvperf set VM default\n"
+"        take that back\n";
 
 /* What a VM may have, as words. */
 static void words_print(const struct pvperf_policy *policy, char *text, size_t size)
@@ -160,10 +162,25 @@ static int show(bool as_json)
 
 /* ---------------------------------------------------------- check and apply */
 
+/* Before the rules of the files: what pvperf set has said of VMs that still run. */
+static bool keep_set(struct rules *rules)
+{
+	struct rules now = { 0 };
+	char standard[1024];
+	bool good = rules_lock() && rules_read(&now, standard, sizeof(standard));
+	int i;
+
+	for (i = now.n - 1; good && i >= 0; i--)
+		if (!strncmp(now.line[i], "pid=", strlen("pid=")))
+			good = rules_put_first(rules, now.line[i]);
+	rules_free(&now);
+	return good;
+}
+
 static int take(const char *path, bool apply)
 {
 	struct rules rules = { 0 };
-	bool good = rules_add(&rules, path);
+	bool good = rules_add(&rules, path) && (!apply || keep_set(&rules)) && rules_fit(&rules);
 
 	if (!good && apply)
 		fprintf(stderr, "pvperf: the rules stay as they were\n");
@@ -214,21 +231,24 @@ int command_policy(int argc, char **argv)
 
 /* --------------------------------------------------------------------- set */
 
-/* Changes @policy by WORD=VALUE. */
-static bool set_word(struct pvperf_policy *policy, const char *item)
+/* Changes @rule by WORD=VALUE. */
+static bool set_word(struct pvperf_rule *rule, const char *item)
 {
 	size_t len = strcspn(item, "=");
 	enum pvperf_word word = pvperf_word_find(item, len);
 	char why[PVPERF_WHY];
 
-	if (!item[len] || word == PVPERF_WORDS)
+	if (!item[len] || word == PVPERF_WORDS) {
 		fprintf(stderr, "pvperf: '%s' is no word of a policy (access=, priority=, raw=, max_events=, ...); see pvperf(8)\n",
 			item);
-	else if (!pvperf_word_parse(word, item + len + 1, &policy->word[word], why))
+		return false;
+	}
+	if (!pvperf_word_parse(word, item + len + 1, &rule->policy.word[word], why)) {
 		fprintf(stderr, "pvperf: %s\n", why);
-	else
-		return true;
-	return false;
+		return false;
+	}
+	rule->given |= 1u << word;
+	return true;
 }
 
 static struct vm *set_find(struct vm *vms, int n, const char *name)
@@ -252,52 +272,77 @@ static struct vm *set_find(struct vm *vms, int n, const char *name)
 	return found;
 }
 
-/* A rule for the process, in place of an older one. */
-static bool set_rule(const struct vm *vm)
+/*
+ * The words of the rule that holds for the VM. Not its policy, which has the default's words,
+ * too, and as long as one VM has the host alone not what the rules say.
+ */
+static bool set_begin(struct pvperf_rule *rule, const struct rules *rules, const struct vm *vm)
+{
+	static char line[PVPERF_RULE_MAX + 1];
+	char why[PVPERF_WHY];
+
+	memset(rule, 0, sizeof(*rule));
+	if (!vm->rule)
+		return true;
+	if (vm->rule > (unsigned int)rules->n) {
+		failure("the rules have changed meanwhile; try again");
+		return false;
+	}
+	snprintf(line, sizeof(line), "%s", rules->line[vm->rule - 1]);
+	if (pvperf_rule_parse(rule, line, why) != 1) {
+		failure("rule %u: %s", vm->rule, why);
+		return false;
+	}
+	memset(rule->match, 0, sizeof(rule->match));
+	return true;
+}
+
+/* A rule for the process, in place of an older one; none if @rule has no word. */
+static bool set_rule(struct rules *rules, const struct vm *vm, const struct pvperf_rule *rule)
 {
 	char line[PVPERF_RULE_MAX + 1], words[PVPERF_RULE_MAX + 1], mine[48];
-	struct rules rules = { 0 };
-	bool good;
-	int i;
 
-	if (!rules_read(&rules, words, sizeof(words)))
-		return false;
 	snprintf(mine, sizeof(mine), "pid=%s ", vm->pid);
-	for (i = 0; i < rules.n; i++)
-		if (!strncmp(rules.line[i], mine, strlen(mine)))
-			break;
-	if (i < rules.n) {
-		free(rules.line[i]);
-		memmove(&rules.line[i], &rules.line[i + 1],
-			(--rules.n - i) * sizeof(*rules.line));
-	}
-	words_print(&vm->policy, words, sizeof(words));
+	rules_drop(rules, mine);
+	pvperf_rule_print(rule, words, sizeof(words));
 	snprintf(line, sizeof(line), "%s%.900s", mine, words);
-	good = rules_put_first(&rules, line) && rules_write(&rules);
-	rules_free(&rules);
-	if (good)
-		printf("VM %s: %s\n", vm->pid, words);
-	return good;
+	if ((rule->given && !rules_put_first(rules, line)) || !rules_write(rules))
+		return false;
+	printf("VM %s: %s\n", vm->pid, rule->given ? words : "no rule of its own any more");
+	return true;
+}
+
+static int set_words(struct rules *rules, const struct vm *vm, char **words)
+{
+	struct pvperf_rule rule = { 0 };
+
+	if (strcmp(*words, "default") || words[1]) {
+		if (!set_begin(&rule, rules, vm))
+			return EXIT_PROBLEM;
+		for (; *words; words++)
+			if (!set_word(&rule, *words))
+				return EXIT_USAGE;
+	}
+	return set_rule(rules, vm, &rule) ? EXIT_FITS : EXIT_PROBLEM;
 }
 
 int command_set(int argc, char **argv)
 {
-	struct vm *vms, *vm;
-	int i, n, status = EXIT_PROBLEM;
+	struct rules rules = { 0 };
+	struct vm *vms = NULL, *vm;
+	char standard[1024];
+	int n = -1, status = EXIT_PROBLEM;
 
 	if (argc < 3 || *argv[1] == '-') {
 		fprintf(stderr, "pvperf: set wants a VM and a word with its value; see pvperf help set\n");
 		return EXIT_USAGE;
 	}
-	n = vms_read(&vms);
+	if (rules_lock() && rules_read(&rules, standard, sizeof(standard)))
+		n = vms_read(&vms);
 	vm = n < 0 ? NULL : set_find(vms, n, argv[1]);
-	for (i = 2; vm && i < argc; i++)
-		if (!set_word(&vm->policy, argv[i])) {
-			status = EXIT_USAGE;
-			vm = NULL;
-		}
-	if (vm && set_rule(vm))
-		status = EXIT_FITS;
+	if (vm)
+		status = set_words(&rules, vm, argv + 2);
 	free(vms);
+	rules_free(&rules);
 	return status;
 }

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include "failure.h"
@@ -46,6 +47,18 @@ bool rules_put_first(struct rules *rules, const char *line)
 	memmove(rules->line + 1, rules->line, (rules->n - 1) * sizeof(*rules->line));
 	rules->line[0] = last;
 	return true;
+}
+
+void rules_drop(struct rules *rules, const char *begin)
+{
+	int i, n = 0;
+
+	for (i = 0; i < rules->n; i++)
+		if (strncmp(rules->line[i], begin, strlen(begin)))
+			rules->line[n++] = rules->line[i];
+		else
+			free(rules->line[i]);
+	rules->n = n;
 }
 
 /* Parses a line as the module does. Returns 1, 0 or -1 as pvperf_rule_parse(). */
@@ -103,6 +116,10 @@ static bool folder_add(struct rules *rules, const char *folder)
 
 	if (n < 0)
 		return failed("can't read %s: %s", folder, strerror(errno));
+	if (!n) {
+		free(entries);
+		return failed("there is no file *.conf in %s; an empty one stands for no rules", folder);
+	}
 	for (i = 0; i < n; i++) {
 		snprintf(path, sizeof(path), "%s/%s", folder, entries[i]->d_name);
 		good &= file_add(rules, path);
@@ -152,9 +169,38 @@ bool rules_read(struct rules *rules, char *standard, size_t size)
 			good = failed(RULES_DEVICE " has a rule that this version (%s) does not understand: %s; install pvperf of the module's version",
 				      PVPERF_VERSION, why);
 	}
+	if (ferror(f))
+		good = failed("can't read " RULES_DEVICE ": %s", strerror(errno));
 	free(text);
 	fclose(f);
 	return good;
+}
+
+/* The device's lock is the file's, which ends with the process. */
+bool rules_lock(void)
+{
+	FILE *f = root_open(RULES_DEVICE);
+
+	if (f && !flock(fileno(f), LOCK_EX))
+		return true;
+	return failed("can't lock " RULES_DEVICE ": %s; %s", strerror(errno), device_todo(errno));
+}
+
+/* As host/rules.c and host/control.c have them. */
+#define LINES_MAX	4096
+#define BYTES_MAX	65536
+
+bool rules_fit(const struct rules *rules)
+{
+	size_t size = 0;
+	int i;
+
+	for (i = 0; i < rules->n; i++)
+		size += strlen(rules->line[i]) + 1;
+	if (rules->n < LINES_MAX && size <= BYTES_MAX)
+		return true;
+	return failed("%d rules of %zu characters: the module takes %d of %d", rules->n, size,
+		      LINES_MAX - 1, BYTES_MAX);
 }
 
 bool rules_write(const struct rules *rules)

@@ -28,8 +28,20 @@ bool rules_add(struct rules *rules, const char *path);
  */
 bool rules_read(struct rules *rules, char *standard, size_t size);
 
+/*
+ * Keeps others from changing the rules until pvperf ends, as far as they ask, too. Returns false
+ * after failure().
+ */
+bool rules_lock(void);
+
+/* Would the module take as many? Returns false after failure(). */
+bool rules_fit(const struct rules *rules);
+
 /* Gives the module these rules. Returns false after failure(). */
 bool rules_write(const struct rules *rules);
+
+/* Takes out the lines that begin so. */
+void rules_drop(struct rules *rules, const char *begin);
 
 /* Puts a line before all others. */
 bool rules_put_first(struct rules *rules, const char *line);

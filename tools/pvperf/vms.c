@@ -90,9 +90,13 @@ int vms_read(struct vm **vms)
 			n = take(vms, n, &r);
 		record_free(&r);
 	}
-	fclose(f);
-	if (n < 0)
+	if (ferror(f)) {
+		failure("can't read %s: %s", LIST_VMS, strerror(errno));
+		n = -1;
+	} else if (n < 0) {
 		failure("no memory");
+	}
+	fclose(f);
 	return n;
 }
 

@@ -36,7 +36,6 @@ ruled() {
 	verdict "$name" $? "$why$out"
 }
 
-mine='max_vm_events=4096 max_opens=4096 max_calls=1000000000 max_overflows=16000 max_pages=2048 min_period=1000'
 old='comm=db* access=unavailable;cgroup=/machine.slice/*web* priority=pinned raw=no'
 
 ruled policy-rules : 0 ' 2 cgroup=/machine.slice/*web* priority=pinned raw=no' '' policy
@@ -54,23 +53,31 @@ ruled policy-check : 0 '2 rules' '' policy --check policy.d
 ruled policy-check-bad : 1 'bad:1: max_events=99 is not between 1 and 64' '' policy --check bad
 ruled policy-check-none : 1 "can't read nothing" '' policy --check nothing
 ruled policy-apply : 0 '2 rules hold now' 'comm=db* raw=no;max_events=8' policy --apply policy.d
+ruled policy-apply-keeps 'sed -i "1i pid=178 raw=no" dev/pvperf_policy' 0 '3 rules hold now' \
+	'pid=178 raw=no;comm=db* raw=no;max_events=8' policy --apply policy.d
+ruled policy-apply-folder : 1 'there is no file *.conf' '' policy --apply ../etc
+ruled policy-check-many 'seq -f "comm=%.0f raw=no" 4096 > etc/many' 1 'the module takes 4095' '' policy --check many
+ruled policy-check-long 'for i in $(seq 70); do echo "comm=$(printf %01000d 0)* raw=no"; done > etc/long' 1 'the module takes' '' policy --check long
 ruled policy-apply-bad : 1 'stay as they were' '' policy --apply bad
 ruled policy-apply-empty ': > etc/none; echo > before' 0 '0 rules hold now' '' policy --apply none
 ruled policy-both : 2 'one of --check and --apply' '' policy --check a --apply b
 ruled policy-word : 2 'unexpected argument web' '' policy web
-ruled set-name : 0 'VM 178: access=local priority=pinned raw=yes' \
-	"pid=178 access=local priority=pinned raw=yes host_events=yes max_events=3 $mine;$old" \
-	set web raw=yes max_events=3
-ruled set-again 'sed -i "1i pid=178 raw=no" dev/pvperf_policy' 0 'VM 178' \
-	"pid=178 access=local priority=pinned raw=no host_events=no max_events=64 $mine;$old" \
-	set 178 host_events=no
-ruled set-uuid : 0 'VM 178' "pid=178 access=unavailable priority=pinned raw=no host_events=yes max_events=64 $mine;$old" \
-	set 6e1D access=unavailable
-ruled set-cgroup : 0 'VM 178' "pid=178 access=local priority=flexible raw=no host_events=yes max_events=64 $mine;$old" \
-	set web.scope priority=flexible
+ruled set-name : 0 'VM 178: priority=pinned raw=yes max_events=3' \
+	"pid=178 priority=pinned raw=yes max_events=3;$old" set web raw=yes max_events=3
+ruled set-again 'sed -i "1i pid=178 raw=no" dev/pvperf_policy; sed -i "s/rule=2/rule=1/" sys/kernel/debug/pvperf/vms' 0 'VM 178' \
+	"pid=178 raw=no host_events=no;$old" set 178 host_events=no
+ruled set-default-words "sed -i '/^  policy/s/rule=2/rule=0/' sys/kernel/debug/pvperf/vms" 0 'VM 178' \
+	"pid=178 max_events=9;$old" set 178 max_events=9
+# While db has the host alone debugfs shows what the others have now, and not what the rules say.
+ruled set-alone "sed -i '/rule=2/s/access=local/access=unavailable/' sys/kernel/debug/pvperf/vms" 0 'VM 178' \
+	"pid=178 priority=pinned raw=no max_events=9;$old" set web max_events=9
+ruled set-back 'sed -i "1i pid=178 raw=no" dev/pvperf_policy' 0 'no rule of its own any more' "$old" set web default
+ruled set-changed "sed -i '/^  policy/s/rule=2/rule=7/' sys/kernel/debug/pvperf/vms" 1 'have changed meanwhile' '' set web raw=no
+ruled set-uuid : 0 'VM 178' "pid=178 access=unavailable priority=pinned raw=no;$old" set 6e1D access=unavailable
+ruled set-cgroup : 0 'VM 178' "pid=178 priority=flexible raw=no;$old" set web.scope priority=flexible
 ruled set-nobody : 1 'no VM mail has asked' '' set mail raw=no
 ruled set-two 'sed -i s/pid=200/pid=178/ sys/kernel/debug/pvperf/vms; put proc/200/comm x' 0 'VM 178' \
-	"pid=178 access=local priority=pinned raw=no host_events=yes max_events=9 $mine;$old" set web max_events=9
+	"pid=178 priority=pinned raw=no max_events=9;$old" set web max_events=9
 ruled set-word : 2 "'colour=red' is no word" '' set web colour=red
 ruled set-value : 2 'max_events=65 is not between' '' set web max_events=65
 ruled set-nothing : 2 'wants a VM and a word' '' set web

@@ -468,6 +468,10 @@ TEST_F(policy, number)
 	EXPECT_TRUE(offered(&vm->vcpu[0]));
 	kill(pid, SIGKILL);
 	EXPECT_EQ(pid, waitpid(pid, &status, 0));
+	/* What is shown can be written again, as the command does, and is about nobody else. */
+	EXPECT_EQ(0, tiny_rules_read(was, sizeof(was)));
+	EXPECT_EQ('#', *was);
+	EXPECT_EQ(0, tiny_rules_write(was));
 	EXPECT_EQ(0, tiny_rules_append("comm=nobody raw=no\n"));
 	EXPECT_EQ(0, tiny_rules_read(was, sizeof(was)));
 	EXPECT_EQ(0, strncmp(was, "comm=nobody raw=no\n#", 20));

@@ -67,10 +67,12 @@ TEST_F(rules, sizes)
 
 	memset(text, 'a', sizeof(text));
 	memcpy(text, rule, 5);
+	text[5] = '*';
 	memcpy(text + 1023 - 7, " raw=no", 8);
 	EXPECT_EQ(0, tiny_rules_write(text));
 	memset(text, 'a', 1024);
 	memcpy(text, rule, 5);
+	text[5] = '*';
 	memcpy(text + 1024 - 7, " raw=no", 8);
 	EXPECT_EQ(-EINVAL, tiny_rules_write(text));
 	memset(text, '\n', TEXT_MAX + 1);

@@ -41,6 +41,8 @@ static void test_refused(void)
 	refused("raw=no raw=no", "stands twice");
 	refused("uid=1 uid=2 raw=no", "stands twice");
 	refused("cgroup= raw=no", "* matches all");
+	refused("comm=qemu-system-x86_64 raw=no", "more than 15 characters");
+	refused("uid=kvm raw=no", "is no number");
 	refused("cgroup=*web* access=unavailable", "does not begin with /");
 	refused("cgroup=/*web* priority=pinned", "any user's process could match");
 	refused("comm=web access=global", "any user's process could match");
@@ -75,6 +77,7 @@ static void test_printed(void)
 	printed(" raw=0\tcomm=x  ", "comm=x raw=no");
 	printed("raw=Y", "raw=yes");
 	printed("raw=list", "raw=list");
+	printed("comm=qemu-system-x86* uid=64[0-9]?? raw=no", "comm=qemu-system-x86* uid=64[0-9]?? raw=no");
 	printed("access=global", "access=global");
 	printed("cgroup=/*web* raw=no", "cgroup=/*web* raw=no");
 	printed("cgroup=/machine.slice/*web* access=force", "cgroup=/machine.slice/*web* access=force");
