@@ -2,11 +2,15 @@
 /*
  * pvperf record: trace-cmd record on a host and in its guests at the same time, with what
  * pvperf merge needs. Each side runs the same script, which its shell reads from a pipe: the
- * script says "ready", waits for the pipe's end, and prints its trace.dat.
+ * script says "ready", waits for the pipe's end, and prints the size of its trace.dat and the
+ * file. The files get their names when all are there.
  */
+#include <ctype.h>
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <getopt.h>
+#include <inttypes.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -29,7 +33,7 @@ const char capture_help[] =
 
 struct side {
 	const char *name, *command;
-	char *path;		/* of its trace.dat here */
+	char *path, *part;	/* of its trace.dat here, and until all of it is there */
 	pid_t pid;
 	int to, from;		/* pipes; -1: closed */
 };
@@ -90,6 +94,8 @@ static const char script[] =
 	"tell\n"
 	"kill -TERM $!\n"
 	"wait $!\n"
+	"[ -s \"$f\" ] || fail \"trace-cmd record: $(tail -n 1 \"$f.log\")\"\n"
+	"wc -c < \"$f\"\n"
 	"cat \"$f\" 2> /dev/null\n"
 	"}\n";
 
@@ -196,12 +202,15 @@ static bool is_host(const struct side *side)
 	return side == sides;
 }
 
-/* Its shell, in a process group of its own, so that Ctrl-C is ours. */
+/*
+ * Its shell, in a session of its own, so that Ctrl-C is ours. It has no terminal to ask for a
+ * password: ssh says so at once.
+ */
 static void side_run(const struct side *side, int in, int out)
 {
 	char *command;
 
-	setpgid(0, 0);
+	setsid();
 	dup2(in, STDIN_FILENO);
 	dup2(out, STDOUT_FILENO);
 	if (asprintf(&command, "exec %s sh", side->command) >= 0)
@@ -214,7 +223,7 @@ static int side_start(struct side *side)
 	int in[2], out[2];
 
 	if (asprintf(&side->path, "%s/%s.dat", dir, side->name) < 0 ||
-	    pipe2(in, O_CLOEXEC) || pipe2(out, O_CLOEXEC))
+	    asprintf(&side->part, "%s.part", side->path) < 0 || pipe2(in, O_CLOEXEC) || pipe2(out, O_CLOEXEC))
 		return failed(side->name, strerror(errno));
 	side->pid = fork();
 	if (side->pid < 0)
@@ -242,24 +251,33 @@ static int side_failed(const struct side *side, const char *why)
 	return EXIT_PROBLEM;
 }
 
-/* The script's first line: "ready", or why it isn't. */
-static int side_ready(struct side *side)
+/* A line of what the script says, without what a terminal would obey. */
+static int side_line(struct side *side, char *line, size_t size)
 {
 	struct pollfd p = { .fd = side->from, .events = POLLIN };
-	char line[200];
 	size_t n = 0;
 
 	do {
-		if (poll(&p, 1, START_MS) != 1) {
-			if (stopped)
-				return EXIT_PROBLEM;
-			kill(-side->pid, SIGTERM);
-			return side_failed(side, "no answer from its command");
-		}
+		if (poll(&p, 1, START_MS) != 1)
+			return stopped ? EXIT_PROBLEM :
+					 side_failed(side, "no answer from its command; ssh can't ask here: try it by hand, with -o BatchMode=yes");
 		if (read(side->from, line + n, 1) != 1)
 			return side_failed(side, "its command ended; does it take commands from a pipe?");
-	} while (line[n] != '\n' && ++n < sizeof(line) - 1);
+		if (line[n] != '\n' && !isprint((unsigned char)line[n]))
+			line[n] = '?';
+	} while (line[n] != '\n' && ++n < size - 1);
 	line[n] = '\0';
+	return EXIT_FITS;
+}
+
+/* The script's first line: "ready", or why it isn't. */
+static int side_ready(struct side *side)
+{
+	char line[200];
+	int status = side_line(side, line, sizeof(line));
+
+	if (status)
+		return status;
 	if (strncmp(line, "ready", strlen("ready")))
 		return side_failed(side, line);
 	if (line[strlen("ready")])
@@ -276,32 +294,84 @@ static void side_stop(struct side *side)
 	side->to = -1;
 }
 
-static int side_fetch(struct side *side)
+static bool write_all(int fd, const char *buffer, size_t size)
 {
-	int fd = open(side->path, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC,
-		      0644);
-	char buffer[65536];
-	size_t all = 0;
 	ssize_t n;
 
-	if (fd < 0)
-		return failed(side->path, strerror(errno));
-	while ((n = read(side->from, buffer, sizeof(buffer))) > 0) {
-		if (write(fd, buffer, n) != n) {
-			close(fd);
-			return failed(side->path, strerror(errno));
-		}
-		all += n;
+	for (; size; buffer += n, size -= n) {
+		n = write(fd, buffer, size);
+		if (n < 0)
+			return false;
 	}
-	close(fd);
-	return all ? EXIT_FITS : side_failed(side, "it sent no file");
+	return true;
 }
 
-static void side_end(struct side *side)
+/* As much as the script has promised, no more and no less. */
+static int side_receive(struct side *side, int fd, uint64_t size)
 {
+	char buffer[65536];
+	uint64_t all = 0;
+	ssize_t n;
+
+	while ((n = read(side->from, buffer, sizeof(buffer))) > 0) {
+		if (!write_all(fd, buffer, n))
+			return failed(side->part, strerror(errno));
+		all += n;
+	}
+	if (all == size)
+		return EXIT_FITS;
+	fprintf(stderr, "pvperf: %s: its file broke off: %" PRIu64 " of %" PRIu64 " bytes came\n",
+		side->name, all, size);
+	return EXIT_PROBLEM;
+}
+
+static int side_fetch(struct side *side)
+{
+	char line[200], *end;
+	uint64_t size;
+	int status = side_line(side, line, sizeof(line)), fd;
+
+	if (status)
+		return status;
+	size = strtoull(line, &end, 10);
+	if (!size || *end)
+		return side_failed(side, line);
+	fd = open(side->part, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0644);
+	if (fd < 0)
+		return failed(side->part, strerror(errno));
+	status = side_receive(side, fd, size);
+	if (close(fd) && !status)
+		status = failed(side->part, strerror(errno));
+	return status;
+}
+
+/* The side's process ends; false if it does not within some time. */
+static bool side_ends(struct side *side, int tenths, int *status)
+{
+	while (tenths-- > 0) {
+		if (waitpid(side->pid, status, WNOHANG) == side->pid)
+			return true;
+		usleep(100000);
+	}
+	return false;
+}
+
+/* Its command may wait for something that never comes, and may be stopped. */
+static int side_end(struct side *side)
+{
+	int status = 0;
+
 	side_stop(side);
 	close(side->from);
-	waitpid(side->pid, NULL, 0);
+	if (side_ends(side, 50, &status))
+		return WIFEXITED(status) && !WEXITSTATUS(status) ? EXIT_FITS : EXIT_PROBLEM;
+	kill(-side->pid, SIGTERM);
+	kill(-side->pid, SIGCONT);
+	if (!side_ends(side, 20, &status)) {
+		kill(-side->pid, SIGKILL);
+		waitpid(side->pid, NULL, 0);
+	}
+	return EXIT_PROBLEM;
 }
 
 /* ------------------------------------------------------------------ the recording */
@@ -347,9 +417,11 @@ static void until_stopped(void)
 		fputc('\n', stderr);
 }
 
-static void until_ended(char **command)
+/* The exit status; a signal for us goes to the command, too. */
+static int until_ended(char **command)
 {
 	pid_t pid = fork();
+	int status = 0;
 
 	if (!pid) {
 		signal(SIGPIPE, SIG_DFL);
@@ -357,8 +429,14 @@ static void until_ended(char **command)
 		failed(*command, strerror(errno));
 		_exit(127);
 	}
-	while (pid > 0 && waitpid(pid, NULL, 0) < 0 && errno == EINTR)
-		;
+	while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
+		if (stopped)
+			kill(pid, SIGTERM);
+	if (pid < 0)
+		return failed(*command, strerror(errno));
+	if (!stopped && WIFEXITED(status) && WEXITSTATUS(status) && WEXITSTATUS(status) != 127)
+		fprintf(stderr, "pvperf: %s ended with status %d\n", *command, WEXITSTATUS(status));
+	return WIFEXITED(status) && WEXITSTATUS(status) == 127 ? EXIT_PROBLEM : EXIT_FITS;
 }
 
 /* The host's last, as only its events tell where those of the guests belong. */
@@ -374,26 +452,83 @@ static int all_fetch(void)
 	return status | side_fetch(&sides[0]);
 }
 
+static bool is_side(const char *file)
+{
+	int i;
+
+	for (i = 0; i < nr_sides; i++)
+		if (!strncmp(file, sides[i].name, strlen(sides[i].name)) &&
+		    !strcmp(file + strlen(sides[i].name), ".dat"))
+			return true;
+	return false;
+}
+
+static int is_other(const struct dirent *entry)
+{
+	size_t len = strlen(entry->d_name);
+
+	return len > 4 && !strcmp(entry->d_name + len - 4, ".dat") && !is_side(entry->d_name);
+}
+
+/* pvperf merge takes all files of the folder. */
+static int dir_make(void)
+{
+	struct dirent **others;
+	int n;
+
+	if (mkdir(dir, 0755) && errno != EEXIST)
+		return failed(dir, strerror(errno));
+	n = scandir(dir, &others, is_other, NULL);
+	if (n < 0)
+		return failed(dir, strerror(errno));
+	if (n)
+		fprintf(stderr, "pvperf: %s: %s is of another recording: give another folder\n",
+			dir, others[0]->d_name);
+	return n ? EXIT_PROBLEM : EXIT_FITS;
+}
+
+/* All files, or none: those of an earlier recording stay then. */
+static int all_keep(int status)
+{
+	int i;
+
+	for (i = 0; i < nr_sides; i++) {
+		if (status)
+			unlink(sides[i].part);
+		else if (rename(sides[i].part, sides[i].path))
+			status = failed(sides[i].path, strerror(errno));
+	}
+	return status;
+}
+
+static int record(char **command)
+{
+	int status = all_start(), i;
+
+	if (!status) {
+		if (*command)
+			status = until_ended(command);
+		else
+			until_stopped();
+		status |= all_fetch();
+	}
+	for (i = 0; i < nr_sides; i++)
+		if (side_end(&sides[i]) && !status)
+			status = failed(sides[i].name, "its command failed; its file may not be whole");
+	return all_keep(status);
+}
+
 int command_record(int argc, char **argv)
 {
-	int status = options_take(argc, argv), i;
+	int status = options_take(argc, argv) ?: dir_make();
 
 	if (status)
 		return status;
-	if (mkdir(dir, 0755) && errno != EEXIST)
-		return failed(dir, strerror(errno));
 	signals_take();
-	status = all_start();
-	if (!status) {
-		if (optind < argc)
-			until_ended(argv + optind);
-		else
-			until_stopped();
-		status = all_fetch();
-	}
-	for (i = 0; i < nr_sides; i++)
-		side_end(&sides[i]);
+	status = record(argv + optind);
 	if (!status)
 		printf("pvperf merge %s\n", dir);
+	else
+		rmdir(dir);	/* if there is nothing in it */
 	return status;
 }

@@ -19,6 +19,14 @@ struct clock {
 	bool by_guest;		/* who wrote it may be the guest */
 };
 
+/* How far an event's time may be from the TSC in it; of one event at least. */
+#define CLOCK_APART_MAX	100000
+
+static inline uint64_t clock_apart(uint64_t time, uint64_t tsc)
+{
+	return time < tsc ? tsc - time : time - tsc;
+}
+
 struct clocks {
 	struct clock *all;
 	size_t nr;

@@ -9,8 +9,10 @@
 #include <grp.h>
 #include <inttypes.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/sendfile.h>
 #include <sys/stat.h>
@@ -20,6 +22,7 @@
 #include "copies.h"
 #include "judge.h"
 #include "learn.h"
+#include "quote.h"
 #include "stamp.h"
 
 #define POINTS_MAX	(1 << 25)	/* of a file: an option is less than 4 GiB */
@@ -31,6 +34,7 @@
 #else
 #define DATA_MAX	(4ull << 30)
 #endif
+#define CPU_MAX		3600	/* seconds; of a few GB it takes a minute */
 #define EXIT_NO_COPIES	64		/* of the process that reads */
 
 static struct copies all;
@@ -67,11 +71,30 @@ static bool copy(int from, int to)
 {
 	ssize_t n;
 
-	if (ftruncate(to, 0))
-		return false;
 	while ((n = sendfile(to, from, NULL, 1 << 30)) > 0)
 		;
 	return !n;
+}
+
+/* Where the copy has to be lies something else than an earlier copy. */
+static bool copy_is_in_the_way(const struct dat *dat, int from)
+{
+	int there = open(dat->copy, O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC);
+	const char *why = NULL;
+
+	if (there < 0 && errno == ENOENT)
+		return false;
+	if (there < 0)
+		why = strerror(errno);
+	else if (same_file(from, there))
+		why = "lies where its copy has to be: give another folder with -o";
+	else if (!stamp_is_ours(there))
+		why = "is there already, and no copy that pvperf merge has made: give another folder with -o";
+	if (why)
+		merge_failed(there >= 0 && same_file(from, there) ? dat->path : dat->copy, why);
+	if (there >= 0)
+		close(there);
+	return why;
 }
 
 static int dat_copy(struct dat *dat, int from, const char *dir)
@@ -80,19 +103,18 @@ static int dat_copy(struct dat *dat, int from, const char *dir)
 
 	if (refused)
 		return merge_failed(dat->path, refused);
-	if (asprintf(&dat->copy, "%s/%s", dir, base_of(dat->path)) < 0)
+	if (asprintf(&dat->copy, "%s/%s", dir, base_of(dat->path)) < 0 ||
+	    asprintf(&dat->part, "%s.part", dat->copy) < 0)
 		return merge_failed(dat->path, strerror(ENOMEM));
-	dat->fd = open(dat->copy, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0644);
+	if (copy_is_in_the_way(dat, from))
+		return EXIT_PROBLEM;
+	dat->fd = open(dat->part, O_RDWR | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0644);
 	if (dat->fd < 0) {
-		merge_failed(dat->copy, strerror(errno));
-		dat->copy = NULL;
+		merge_failed(dat->part, strerror(errno));
+		dat->part = NULL;
 		return EXIT_PROBLEM;
 	}
-	if (same_file(from, dat->fd)) {
-		dat->copy = NULL;
-		return merge_failed(dat->path, "lies where its copy has to be: give another folder with -o");
-	}
-	return copy(from, dat->fd) ? EXIT_FITS : merge_failed(dat->copy, strerror(errno));
+	return copy(from, dat->fd) ? EXIT_FITS : merge_failed(dat->part, strerror(errno));
 }
 
 static int dat_open(struct dat *dat, const char *path, const char *dir)
@@ -107,10 +129,25 @@ static int dat_open(struct dat *dat, const char *path, const char *dir)
 	return status;
 }
 
-static void dat_unmake(const struct dat *dat)
+/* All copies, or none: those of an earlier merge stay then. */
+static int dat_keep(const struct dat *dat, bool keep)
 {
-	if (dat->copy)
-		unlink(dat->copy);
+	if (!dat->part)
+		return EXIT_FITS;
+	if (!keep)
+		unlink(dat->part);
+	else if (rename(dat->part, dat->copy))
+		return merge_failed(dat->copy, strerror(errno));
+	return EXIT_FITS;
+}
+
+static int all_keep(bool keep)
+{
+	int status = dat_keep(&all.host, keep), i;
+
+	for (i = 0; i < all.nr_guests; i++)
+		status |= dat_keep(&all.guests[i], keep);
+	return status;
 }
 
 /* --------------------------------------------------------------------- stamping */
@@ -138,9 +175,11 @@ static int name_find(const struct merge *merge, struct dat *guest)
 		n = clocks_unclaimed(&all.clocks, is_claimed, &guest->name);
 	if (n > 1)
 		return merge_failed(guest->path, "no pvperf_guest_clock in it, and several VMs may be its: say --vm PID after its -g");
-	if (n == 1)
-		fprintf(stderr, "pvperf: %s: no pvperf_guest_clock in it: its clock is what KVM's debugfs told of process %" PRIu64 "\n",
-			guest->path, guest->name);
+	if (n == 1) {
+		quote_begin(guest->path);
+		fprintf(stderr, "no pvperf_guest_clock in it: its clock is what KVM's debugfs told of process %" PRIu64 "\n",
+			guest->name);
+	}
 	return n ? EXIT_FITS : merge_failed(guest->path, merge_no_name);
 }
 
@@ -261,26 +300,75 @@ static int all_stamp(const struct merge *merge)
 	return status ?: host_stamp(merge);
 }
 
+static int speed_stamp(const struct dat *dat)
+{
+	struct stamp stamp;
+
+	if (!stamp_begin(&stamp))
+		return merge_failed(dat->path, strerror(ENOMEM));
+	stamp_id(&stamp, dat->id);
+	stamp_speed(&stamp, all.per_second);
+	return stamped(&stamp, dat);
+}
+
+/* After the proof, which goes by ticks. */
+static int all_stamp_speed(void)
+{
+	int status = EXIT_FITS, i;
+
+	if (all.per_second < 1)
+		return status;
+	status = speed_stamp(&all.host);
+	for (i = 0; !status && i < all.nr_guests; i++)
+		status = speed_stamp(&all.guests[i]);
+	return status;
+}
+
 /* ----------------------------------------------------------------- two processes */
+
+/* All but the copies and what messages go to. */
+static void fds_close(void)
+{
+	int from = STDERR_FILENO + 1, next = 0, i;
+
+	while (next < INT_MAX) {
+		next = all.host.fd >= from ? all.host.fd : INT_MAX;
+		for (i = 0; i < all.nr_guests; i++)
+			if (all.guests[i].fd >= from && all.guests[i].fd < next)
+				next = all.guests[i].fd;
+		if (next > from)
+			close_range(from, next - 1, 0);
+		from = next == INT_MAX ? next : next + 1;
+	}
+}
 
 static bool rights_drop(void)
 {
-	const struct rlimit data = { DATA_MAX, DATA_MAX };
+	const struct rlimit data = { DATA_MAX, DATA_MAX }, seconds = { CPU_MAX, CPU_MAX };
 
-	if (setrlimit(RLIMIT_DATA, &data))
+	/* Ends with its parent; has no terminal; gains nothing by a program that it runs. */
+	if (prctl(PR_SET_PDEATHSIG, SIGKILL) || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ||
+	    setrlimit(RLIMIT_DATA, &data) || setrlimit(RLIMIT_CPU, &seconds))
 		return false;
+	setsid();
+	fds_close();
 	return geteuid() || (!setgroups(0, NULL) && !setgid(NOBODY) && !setuid(NOBODY));
 }
 
 /* The process that reads. */
 static int read_all(const struct merge *merge)
 {
+	int status;
+
 	if (!rights_drop()) {
 		merge_failed("can't give up root's rights", strerror(errno));
 		return EXIT_NO_COPIES;
 	}
 	tracecmd_set_loglevel(TEP_LOG_NONE);
-	return all_stamp(merge) ? EXIT_NO_COPIES : judge_all(&all, &merge->why);
+	if (all_stamp(merge))
+		return EXIT_NO_COPIES;
+	status = judge_all(&all, &merge->why);
+	return all_stamp_speed() ? EXIT_NO_COPIES : status;
 }
 
 static int read_apart(const struct merge *merge)
@@ -302,22 +390,28 @@ static int read_apart(const struct merge *merge)
 	return EXIT_NO_COPIES;
 }
 
+static void command_word(const char *before, const char *path)
+{
+	fputs(before, stdout);
+	quote(stdout, path);
+}
+
 static void commands_print(void)
 {
 	int i;
 
-	printf("trace-cmd report -i %s", all.host.copy);
+	command_word("trace-cmd report -i ", all.host.copy);
 	for (i = 0; i < all.nr_guests; i++)
-		printf(" -i %s", all.guests[i].copy);
-	printf("\nkernelshark %s", all.host.copy);
+		command_word(" -i ", all.guests[i].copy);
+	command_word("\nkernelshark ", all.host.copy);
 	for (i = 0; i < all.nr_guests; i++)
-		printf(" -a %s", all.guests[i].copy);
+		command_word(" -a ", all.guests[i].copy);
 	printf("\n");
 }
 
 int merge_dat(const struct merge *merge)
 {
-	int status = names_differ(merge), i;
+	int status = names_differ(merge);
 
 	if (!status && mkdir(merge->dir, 0755) && errno != EEXIST)
 		return merge_failed(merge->dir, strerror(errno));
@@ -326,13 +420,9 @@ int merge_dat(const struct merge *merge)
 	for (all.nr_guests = 0; !status && all.nr_guests < merge->nr_guests; all.nr_guests++)
 		status = dat_open(&all.guests[all.nr_guests], merge->guests[all.nr_guests], merge->dir);
 	status = status ? EXIT_NO_COPIES : read_apart(merge);
-	if (status != EXIT_NO_COPIES) {
-		if (!merge->why.task)
-			commands_print();
-		return status;
-	}
-	dat_unmake(&all.host);
-	for (i = 0; i < all.nr_guests; i++)
-		dat_unmake(&all.guests[i]);
-	return EXIT_PROBLEM;
+	if (all_keep(status != EXIT_NO_COPIES) || status == EXIT_NO_COPIES)
+		return EXIT_PROBLEM;
+	if (!merge->why.task)
+		commands_print();
+	return status;
 }

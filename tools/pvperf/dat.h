@@ -15,7 +15,7 @@
 
 struct dat {
 	const char *path;
-	char *copy;
+	char *copy, *part;	/* its copy, and until all copies are made */
 	int fd;			/* of the copy */
 	struct tracecmd_input *buffers[BUFFERS_MAX];
 	int nr_buffers;

@@ -5,6 +5,7 @@
 #include "command.h"
 #include "judge.h"
 #include "learn.h"
+#include "quote.h"
 
 static bool asked;		/* --why */
 
@@ -45,6 +46,15 @@ static int judge(struct tracecmd_input *buffer, struct tep_record *record, int c
 	return 0;
 }
 
+/* Of the guest. The proof goes by the host's events. */
+static int guest_lost(struct tracecmd_input *buffer, struct tep_event *e, struct tep_record *record,
+		      int cpu, void *unused)
+{
+	if (asked)
+		why_guest_forget(dat_of(buffer));
+	return 0;
+}
+
 static int lost(struct tracecmd_input *buffer, struct tep_event *e, struct tep_record *record,
 		int cpu, void *unused)
 {
@@ -58,12 +68,15 @@ static int steps_tell(const struct dat *guest, unsigned int cpu)
 {
 	const struct shift *shift = &guest->shifts[cpu];
 
-	if (shift->steps)
-		fprintf(stderr, "pvperf: %s: CPU %u: steps of its clock: %u\n", guest->path, cpu, shift->steps);
+	if (shift->steps) {
+		quote_begin(guest->path);
+		fprintf(stderr, "CPU %u: steps of its clock: %u\n", cpu, shift->steps);
+	}
 	if (!shift->back)
 		return EXIT_FITS;
-	fprintf(stderr, "pvperf: %s: CPU %u: its clock was set back: %u: events after that may have a wrong time\n",
-		guest->path, cpu, shift->back);
+	quote_begin(guest->path);
+	fprintf(stderr, "CPU %u: its clock was set back: %u: events after that may have a wrong time\n",
+		cpu, shift->back);
 	return EXIT_PROBLEM;
 }
 
@@ -79,8 +92,9 @@ static int strange_tell(const struct dat *guest)
 {
 	if (!guest->strange)
 		return EXIT_FITS;
-	fprintf(stderr, "pvperf: %s: %" PRIu64 " events may have a wrong time: no clock event tells their CPU's clock\n",
-		guest->path, guest->strange);
+	quote_begin(guest->path);
+	fprintf(stderr, "%" PRIu64 " events may have a wrong time: no clock event tells their CPU's clock\n",
+		guest->strange);
 	return EXIT_PROBLEM;
 }
 
@@ -123,7 +137,7 @@ static int all_begin(struct copies *copies, struct dat **all, int *status)
 int judge_all(struct copies *copies, const struct why *why)
 {
 	struct dat *all[GUESTS_MAX + 1];
-	int status = EXIT_FITS, n = all_begin(copies, all, &status), i;
+	int status = EXIT_FITS, n = all_begin(copies, all, &status), n_guest, i;
 
 	if (!status && why->task)
 		status = asked_begin(copies, why);
@@ -131,6 +145,9 @@ int judge_all(struct copies *copies, const struct why *why)
 		return status;
 	for (i = 0; i < copies->host.nr_buffers; i++)
 		tracecmd_follow_missed_events(copies->host.buffers[i], lost, NULL);
+	for (n_guest = 0; n_guest < copies->nr_guests; n_guest++)
+		for (i = 0; i < copies->guests[n_guest].nr_buffers; i++)
+			tracecmd_follow_missed_events(copies->guests[n_guest].buffers[i], guest_lost, NULL);
 	dats_read(all, n, judge, copies);
 	if (asked)
 		why_end();

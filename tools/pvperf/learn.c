@@ -4,10 +4,8 @@
 #include "command.h"
 #include "learn.h"
 
-/* How far an event's time may be from the TSC in it; of one event at least. */
-#define APART_MAX	100000
-
 static bool full;		/* no room for a clock event */
+
 const char *clock_of(const struct copies *copies, const struct dat *dat)
 {
 	return dat == &copies->host ? "pvperf_clock" : "pvperf_guest_clock";
@@ -15,10 +13,8 @@ const char *clock_of(const struct copies *copies, const struct dat *dat)
 
 static void apart_see(struct dat *dat, uint64_t time, uint64_t tsc)
 {
-	uint64_t apart = time < tsc ? tsc - time : time - tsc;
-
-	if (apart < dat->apart)
-		dat->apart = apart;
+	if (clock_apart(time, tsc) < dat->apart)
+		dat->apart = clock_apart(time, tsc);
 }
 
 /* How fast the host's TSC is: from its first clock event to each later one. */
@@ -171,7 +167,7 @@ int dat_learn(struct copies *copies, struct dat *dat)
 	dat->first = dat->apart = UINT64_MAX;
 	dats_read(&dat, 1, learn, copies);
 	dat_end(dat);
-	if (dat->apart != UINT64_MAX && dat->apart > APART_MAX)
-		return merge_failed(dat->path, "its times are not the TSC: record it by trace-cmd record -C x86-tsc, without -A");
+	if (dat->apart != UINT64_MAX && dat->apart > CLOCK_APART_MAX)
+		return merge_failed(dat->path, merge_no_tsc);
 	return full ? merge_failed(dat->path, "too many clock events") : EXIT_FITS;
 }

@@ -2,10 +2,10 @@
 /*
  * pvperf merge: the command line.
  */
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <getopt.h>
-#include <glob.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,6 +13,7 @@
 #include <unistd.h>
 #include "command.h"
 #include "merge.h"
+#include "quote.h"
 #include "stamp.h"
 
 const char merge_help[] =
@@ -29,9 +30,12 @@ const char merge_help[] =
 const char merge_no_name[] = "no pvperf_guest_clock in it: record pvperf:pvperf_guest_clock, too, or give -t OFFSET";
 const char merge_moved[] = "the VM has two names in it: it moved to another host, or the host's module was loaded again; record both sides anew";
 
+const char merge_no_tsc[] = "its times are not the TSC: record it by trace-cmd record -C x86-tsc, without -A";
+
 int merge_failed(const char *path, const char *why)
 {
-	fprintf(stderr, "pvperf: %s: %s\n", path, why);
+	quote_begin(path);
+	fprintf(stderr, "%s\n", why);
 	return EXIT_PROBLEM;
 }
 
@@ -115,27 +119,42 @@ static int option_take(struct merge *merge, int c)
 	return EXIT_FITS;
 }
 
-/* What pvperf record makes: host.dat, and a file of each guest. */
+static int is_dat_name(const struct dirent *entry)
+{
+	size_t len = strlen(entry->d_name);
+
+	return *entry->d_name != '.' && len > 4 && !strcmp(entry->d_name + len - 4, ".dat");
+}
+
+static char *path_of(const char *dir, const char *name)
+{
+	char *path;
+
+	return asprintf(&path, "%s/%s", dir, name) < 0 ? NULL : path;
+}
+
+/* What pvperf record makes: host.dat, and a file of each guest. The names are never freed. */
 static int dir_take(struct merge *merge, const char *dir)
 {
-	static char *pattern, *merged, *host;	/* as long as pvperf lives */
-	static glob_t found;
-	size_t i;
+	struct dirent **found;
+	int i, n;
 
 	if (merge->host || merge->nr_guests || merge->given.ratio)
 		return usage("unexpected argument");
-	if (asprintf(&pattern, "%s/*.dat", dir) < 0 || asprintf(&merged, "%s/merged", dir) < 0 ||
-	    asprintf(&host, "%s/host.dat", dir) < 0 || glob(pattern, 0, NULL, &found))
-		return merge_failed(dir, "there are no .dat files; pvperf record makes them");
-	for (i = 0; i < found.gl_pathc; i++) {
-		if (!strcmp(found.gl_pathv[i], host))
-			merge->host = host;
-		else if (merge->nr_guests == GUESTS_MAX)
-			return usage("too many guests");
-		else
-			merge->guests[merge->nr_guests++] = found.gl_pathv[i];
+	n = scandir(dir, &found, is_dat_name, alphasort);
+	if (n <= 0)
+		return merge_failed(dir, n ? strerror(errno) : "there are no .dat files; pvperf record makes them");
+	for (i = 0; i < n; i++) {
+		if (!strcmp(found[i]->d_name, "host.dat"))
+			merge->host = path_of(dir, found[i]->d_name);
+		else if (merge->nr_guests < GUESTS_MAX)
+			merge->guests[merge->nr_guests++] = path_of(dir, found[i]->d_name);
+		free(found[i]);
 	}
-	merge->dir = merge->dir ?: merged;
+	free(found);
+	if (n > GUESTS_MAX + 1)
+		return usage("too many guests");
+	merge->dir = merge->dir ?: path_of(dir, "merged");
 	return merge->host && merge->nr_guests ? EXIT_FITS :
 		merge_failed(dir, "there is no host.dat with a guest's file beside it");
 }
@@ -181,7 +200,7 @@ static bool is_dat(const char *path)
 
 int command_merge(int argc, char **argv)
 {
-	struct merge merge = { .why.over = 1e-3 };
+	static struct merge merge = { .why.over = 1e-3 };
 	int status = options_take(&merge, argc, argv);
 
 	if (status)

@@ -28,7 +28,7 @@ int merge_dat(const struct merge *merge);
 /* Says why a file can't be merged, and returns the exit status. */
 int merge_failed(const char *path, const char *why);
 
-extern const char merge_no_name[], merge_moved[];
+extern const char merge_no_name[], merge_moved[], merge_no_tsc[];
 int merge_no_clock(const struct merge *merge, const char *guest, uint64_t name);
 
 #endif /* PVPERF_MERGE_H */

@@ -3,17 +3,19 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include "proof.h"
+#include "quote.h"
 
 struct thread {
 	uint64_t left;		/* when it last left the guest */
 	uint32_t known;		/* as of how many losses, plus 1; 0: never seen */
 	bool in_guest;
-	/* Since then; they count only if the host's recording goes on. */
+	/* Since then; they are judged by what the host says next of the thread. */
 	struct share *share;
-	uint64_t outside;
+	uint64_t inside, outside;
 };
 
 static uint32_t losses = 1;
+static bool entered;		/* the host's recording has kvm_entry */
 
 /* Of all threads; the kernel gives memory to those in use. */
 static struct thread *thread_of(uint64_t tid)
@@ -25,10 +27,20 @@ static struct thread *thread_of(uint64_t tid)
 	return threads && tid < TIDS ? &threads[tid] : NULL;
 }
 
-static void outside_count(const struct thread *t)
+/* The events since the last entry or exit: @left says whether the guest was left in order. */
+static void settle(const struct thread *t, bool left)
 {
-	if (t->outside && t->known == losses)
-		t->share->judged += t->outside;
+	struct share *share = t->share;
+
+	if (!share)
+		return;
+	/* Whether they lie inside is not known if an exit is missing, or events were lost. */
+	if (t->known != losses || (t->in_guest && !left)) {
+		share->seen -= t->inside + t->outside;
+		return;
+	}
+	share->judged += t->inside + t->outside;
+	share->inside += t->inside;
 }
 
 void proof_entry(uint64_t tid)
@@ -37,7 +49,8 @@ void proof_entry(uint64_t tid)
 
 	if (!t)
 		return;
-	outside_count(t);
+	entered = true;
+	settle(t, false);
 	*t = (struct thread){ .left = t->left, .known = losses, .in_guest = true };
 }
 
@@ -47,7 +60,7 @@ void proof_exit(uint64_t tid, uint64_t at)
 
 	if (!t)
 		return;
-	outside_count(t);
+	settle(t, true);
 	*t = (struct thread){ .left = at, .known = losses };
 }
 
@@ -60,22 +73,38 @@ void proof_judge(struct share *share, uint64_t tid, uint64_t at)
 {
 	struct thread *t = thread_of(tid);
 
-	if (!t || t->known != losses)
+	if (!t || (t->known && t->known != losses))
 		return;
+	share->seen++;
+	if (!t->known)
+		return;
+	t->share = share;
 	/* A tick of the guest's TSC may be two of the host's: it can seem to be a tick late. */
-	if (!t->in_guest && at > t->left + 1) {
-		t->share = share;
+	if (t->in_guest || at <= t->left + 1)
+		t->inside++;
+	else
 		t->outside++;
-		return;
-	}
-	share->judged++;
-	share->inside++;
 }
+
+/* A few at the begin and the end are beside what the host has recorded. */
+#define BESIDE_MANY	10
 
 bool proof_tell(const char *path, unsigned int cpu, const struct share *share)
 {
-	if (share->judged)
-		fprintf(stderr, "pvperf: %s: CPU %u: %" PRIu64 " of %" PRIu64 " events lie between a kvm_entry and a kvm_exit\n",
-			path, cpu, share->inside, share->judged);
-	return share->inside == share->judged;
+	uint64_t beside = share->seen - share->judged;
+	bool many = beside > share->judged * BESIDE_MANY;
+
+	if (!entered)
+		return true;
+	if (share->judged) {
+		quote_begin(path);
+		fprintf(stderr, "CPU %u: %" PRIu64 " of %" PRIu64 " events lie between a kvm_entry and a kvm_exit\n",
+			cpu, share->inside, share->judged);
+	}
+	if (beside) {
+		quote_begin(path);
+		fprintf(stderr, "CPU %u: %" PRIu64 " events lie before or after all that the host has recorded of their vCPU%s\n",
+			cpu, beside, many ? ": are these recordings of the same time, and is the clock right?" : "");
+	}
+	return share->inside == share->judged && !many;
 }

@@ -16,15 +16,18 @@ void proof_exit(uint64_t tid, uint64_t at);
 /* Events of the host were lost. */
 void proof_forget(void);
 
-/* Of one of the guest's CPUs. */
+/*
+ * Of one of the guest's CPUs. Those that are seen and not judged lie before the host's first
+ * event about their vCPU, or after its last one.
+ */
 struct share {
-	uint64_t judged, inside;
+	uint64_t seen, judged, inside;
 };
 
 /* An event of the vCPU that thread @tid runs. */
 void proof_judge(struct share *share, uint64_t tid, uint64_t at);
 
-/* Says it; false if an event lies outside. */
+/* Says it; false if an event lies outside, or most could not be judged. */
 bool proof_tell(const char *path, unsigned int cpu, const struct share *share);
 
 #endif /* PVPERF_PROOF_H */

@@ -12,6 +12,7 @@ enum {
 	OPTION_TRACEID = 11,
 	OPTION_TIME_SHIFT = 12,
 	OPTION_GUEST = 13,
+	OPTION_TSC2NSEC = 14,
 };
 
 #define INTERPOLATE	1	/* flag of TIME_SHIFT: straight lines between the points */
@@ -100,6 +101,28 @@ static void put_option(FILE *f, uint16_t id, uint32_t size)
 	put32(f, size);
 }
 
+/* The first section of options is the file's end, and begins and ends as stamp_end() makes it. */
+bool stamp_is_ours(int fd)
+{
+	uint64_t at, old, end = lseek(fd, 0, SEEK_END);
+	struct {
+		uint16_t id, flags;
+		uint32_t description;
+		uint64_t size;
+	} section;
+	uint16_t option;
+	struct head head;
+
+	if (!head_read(&head, fd) || !first_at(&head))
+		return false;
+	memcpy(&at, head.bytes + first_at(&head), sizeof(at));
+	return pread(fd, &section, sizeof(section), at) == sizeof(section) && !section.id &&
+	       at + sizeof(section) + section.size == end &&
+	       pread(fd, &option, sizeof(option), at + sizeof(section)) == sizeof(option) &&
+	       option == OPTION_TRACEID &&
+	       pread(fd, &old, sizeof(old), end - sizeof(old)) == sizeof(old) && old && old < at;
+}
+
 bool stamp_begin(struct stamp *stamp)
 {
 	*stamp = (struct stamp){ };
@@ -158,6 +181,25 @@ void stamp_guest(struct stamp *stamp, const char *name, uint64_t id, const uint3
 		put32(f, cpu);
 		put32(f, tids[cpu]);
 	}
+}
+
+/*
+ * Nanoseconds are (TSC * a number of 31 bits) >> a shift: the greatest that there is room for.
+ * libtracecmd, which has the number in an int, and shifts the product of the upper halves by 32 - shift, takes 32 at most.
+ */
+void stamp_speed(struct stamp *stamp, double per_second)
+{
+	double mult = 1e9 / per_second;
+	uint32_t shift = 0;
+
+	while (mult * 2 < INT32_MAX && shift < 32) {
+		mult *= 2;
+		shift++;
+	}
+	put_option(stamp->options, OPTION_TSC2NSEC, 4 + 4 + 8);
+	put32(stamp->options, mult + 0.5);
+	put32(stamp->options, shift);
+	put64(stamp->options, 0);
 }
 
 static bool put_section(const struct stamp *stamp, int fd, uint64_t at)

@@ -39,4 +39,10 @@ void stamp_guest(struct stamp *stamp, const char *name, uint64_t id, const uint3
 /* Writes them. False sets errno. */
 bool stamp_end(struct stamp *stamp, int fd);
 
+/* How many ticks of the TSC are a second: the tools show nanoseconds then. */
+void stamp_speed(struct stamp *stamp, double per_second);
+
+/* Is it a file that stamp_end() has stamped last? */
+bool stamp_is_ours(int fd);
+
 #endif /* PVPERF_STAMP_H */

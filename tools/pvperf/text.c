@@ -15,6 +15,7 @@
 #include "line.h"
 #include "merge.h"
 #include "proof.h"
+#include "quote.h"
 
 /* The guest's pvperf_guest_clock. */
 struct pair {
@@ -48,6 +49,8 @@ struct source {
 static struct source host, guests[GUESTS_MAX];
 static int nr_guests;
 static struct clocks clocks;
+static uint64_t host_apart = UINT64_MAX;	/* how near an event's time came to the TSC in it */
+static bool in_seconds;		/* the host's times, so that its events can't be placed */
 static struct map given;	/* by -t; .ratio 0: not given */
 
 /* ------------------------------------------------------------- the first time */
@@ -56,7 +59,7 @@ static bool clock_take(const struct line *line)
 {
 	const char *fields = line_event(line, "pvperf_clock");
 	struct clock c = { .at = line->time };
-	uint64_t frac;
+	uint64_t frac, tsc;
 
 	if (!fields || !line_field(fields, "clock", 16, &c.name) ||
 	    !line_field(fields, "vcpu", 10, &c.vcpu) || !line_field(fields, "tid", 10, &c.tid) ||
@@ -64,6 +67,8 @@ static bool clock_take(const struct line *line)
 	    !line_field(fields, "ratio", 10, &c.map.ratio) || !line_field(fields, "frac", 10, &frac))
 		return true;
 	c.map.frac = frac > 62 ? 63 : frac;
+	if (line_field(fields, "tsc", 10, &tsc) && clock_apart(line->time, tsc) < host_apart)
+		host_apart = clock_apart(line->time, tsc);
 	return clocks_add(&clocks, &c);
 }
 
@@ -101,10 +106,14 @@ static int source_learn(struct source *s)
 	while (good && getline(&s->text, &s->size, s->file) > 0) {
 		if (!line_parse(&s->line, s->text))
 			continue;
+		if (s == &host && s->line.seconds)
+			return merge_failed(s->path, merge_no_tsc);
 		good = s == &host ? clock_take(&s->line) : pair_take(s, &s->line);
 	}
 	if (!good)
 		return merge_failed(s->path, "too many clock events");
+	if (s == &host && host_apart != UINT64_MAX && host_apart > CLOCK_APART_MAX)
+		return merge_failed(s->path, merge_no_tsc);
 	if (fseek(s->file, 0, SEEK_SET))
 		return merge_failed(s->path, "can't be read twice; without -t it must be a file");
 	return EXIT_FITS;
@@ -217,6 +226,10 @@ static void source_next(struct source *s)
 				proof_forget();
 			continue;
 		}
+		if (s == &host && s->line.seconds) {
+			in_seconds = true;
+			continue;
+		}
 		if (s == &host) {
 			s->time = s->line.time;
 		} else if (!guest_time(s)) {
@@ -279,14 +292,15 @@ static void merge_all(void)
 /* Tells how many events lie where their vCPU ran; all should. */
 static int proof_say(void)
 {
-	int status = EXIT_FITS;
+	int status = in_seconds ? merge_failed(host.path, merge_no_tsc) : EXIT_FITS;
 	unsigned int cpu;
 	struct source *g;
 
 	for (g = guests; g < guests + nr_guests; g++) {
 		if (g->left_out) {
-			fprintf(stderr, "pvperf: %s: %" PRIu64 " events are left out: no clock event tells their CPU's clock\n",
-				g->path, g->left_out);
+			quote_begin(g->path);
+			fprintf(stderr, "%" PRIu64 " events are left out: no clock event tells their CPU's clock\n",
+				g->left_out);
 			status = EXIT_PROBLEM;
 		}
 		for (cpu = 0; cpu < CPUS_MAX; cpu++)

@@ -372,6 +372,17 @@ void why_guest(struct tracecmd_input *buffer, struct tep_record *record, uint64_
 		task_runs(dat_of(buffer), e, record, vcpu_of(tid));
 }
 
+/* Its tasks may have run in the gap, so no wake-up from before it is explained. */
+void why_guest_forget(const struct dat *guest)
+{
+	size_t i, n = 0;
+
+	for (i = 0; i < nr_pending; i++)
+		if (pending[i].guest != guest)
+			pending[n++] = pending[i];
+	nr_pending = n;
+}
+
 void why_end(void)
 {
 	if (list)

@@ -23,6 +23,9 @@ bool why_vcpu(uint64_t tid);
 void why_host(struct tracecmd_input *buffer, struct tep_record *record);
 void why_guest(struct tracecmd_input *buffer, struct tep_record *record, uint64_t tid);
 
+/* Events of a guest were lost. */
+void why_guest_forget(const struct dat *guest);
+
 /* Events of the host were lost. */
 void why_forget(uint64_t at);
 

@@ -17,12 +17,13 @@ dat_make() {
 # dat_worst FILE...: how far trace-cmd report is from the truth, at most
 dat_worst() {
 	trace-cmd report -t "${@/#/-i}" 2> /dev/null | awk '
-		match($0, /[0-9]+: truth:/) {
+		match($0, /[0-9]+(\.[0-9]+)?: truth:/) {
 			split(substr($0, RSTART), time, ":")
 			split($0, at, "at=")
+			sub(/\./, "", time[1])
 			d = time[1] - at[2]; d = d < 0 ? -d : d; worst = d > worst ? d : worst; n++
 		}
-		END { if (n) printf "%d\n", worst; else print "no events" }'
+		END { if (n) printf "%.0f\n", worst; else print "no events" }'
 }
 
 # dat_exact NAME VMS CLOCKS WORST [debugfs]: the copies' times are right, all events inside
@@ -61,6 +62,28 @@ dat_exact dat-scaled-steps 2 "$((intel * 11 / 10))/48/0,$((intel * 11 / 10))/48/
 dat_exact dat-loaded 1 "$amd/32/0,$amd/32/-300000000/load,$amd/32/0" 0
 dat_exact dat-debugfs 1 "$amd/32/0,$amd/32/12345678" 0 debugfs
 dat_exact dat-debugfs-loaded 1 "$intel/48/0,$intel/48/-300000000/load" 0 debugfs
+# A clock that is wrong by an hour, either way.
+for wrong in 7200000000000 -7200000000000; do
+	dat_make 1 $amd/32/0 wrong=$wrong
+	dat_wrong=$("$program" merge "${dat_files[@]}" -o "$work/dat/m" 2>&1)
+	[ $? = 1 ] && [[ $dat_wrong == *'are these recordings of the same time'* ]]
+	verdict dat-wrong$wrong $? "$dat_wrong"
+done
+# The tools show nanoseconds, if the host tells how fast its TSC is.
+if wanted dat-nanoseconds; then
+	dat_make 1 $amd/32/0 ticks=3
+	"$program" merge "${dat_files[@]}" -o "$work/dat/m" > /dev/null 2>&1
+	out=$(trace-cmd report -t -i "$work/dat/m/host.dat" -i "$work/dat/m/vm1.dat" 2> /dev/null | awk '
+		match($0, /[0-9]+\.?[0-9]*: truth:/) {
+			split(substr($0, RSTART), time, ":")
+			split($0, at, "at=")
+			sub(/\./, "", time[1])
+			d = time[1] - at[2] / 3; d = d < 0 ? -d : d; worst = d > worst ? d : worst; n++
+		}
+		END { print (n > 100 && worst < 2000 ? "good" : n " events, " worst) }')
+	[ "$out" = good ]
+	verdict dat-nanoseconds $? "$out"
+fi
 dat_make 2 $amd/32/0 debugfs
 dat_says dat-debugfs-two 1 'say --vm PID' "${dat_files[@]}"
 dat_says dat-debugfs-vm 0 "what KVM's debugfs told of process $((0xde01))" -h "$work/dat/host.dat" \
@@ -69,6 +92,38 @@ dat_says dat-debugfs-other-vm 1 'no pvperf_clock with' -h "$work/dat/host.dat" -
 
 dat_make 1 $amd/32/0
 clocks=$work/dat/vm1.dat
+# What lies where a copy has to be, and what an earlier merge has made.
+if wanted dat-in-the-way; then
+	mkdir -p "$work/dat/m"
+	cp "$work/dat/vm1.dat" "$work/dat/m/vm1.dat"
+	out=$("$program" merge "${dat_files[@]}" -o "$work/dat/m" 2>&1)
+	[ $? = 1 ] && [[ $out == *'no copy that pvperf merge has made'* ]] && cmp -s "$work/dat/vm1.dat" "$work/dat/m/vm1.dat" &&
+		[ -z "$(ls "$work"/dat/m/*.part "$work/dat/m/host.dat" 2> /dev/null)" ]
+	verdict dat-in-the-way $? "$out"
+	rm -r "$work/dat/m"
+	"$program" merge "${dat_files[@]}" -o "$work/dat/m" > /dev/null 2>&1
+	cp -r "$work/dat/m" "$work/dat/before"
+	head -c 20000 "$work/dat/vm1.dat" > "$work/dat/cut"
+	mkdir "$work/dat/bad" && mv "$work/dat/cut" "$work/dat/bad/vm1.dat"
+	out=$("$program" merge -h "$work/dat/host.dat" -g "$work/dat/bad/vm1.dat" -o "$work/dat/m" 2>&1)
+	[ $? = 1 ] && diff -r "$work/dat/before" "$work/dat/m" > /dev/null
+	verdict dat-fails-keeps $? "$out; $(ls "$work/dat/m")"
+	out=$("$program" merge "${dat_files[@]}" -o "$work/dat/m" 2>&1) && diff -r "$work/dat/before" "$work/dat/m" > /dev/null
+	verdict dat-again $? "$out"
+	rm -r "$work/dat/m"
+fi
+if wanted dat-names; then
+	name=$'a b;touch pwned;\e[2J'
+	mkdir "$work/dat/$name"
+	cp "$work"/dat/*.dat "$work/dat/$name/"
+	out=$(cd "$work" && eval "$("$whole" merge "$work/dat/$name" 2> "$work/said" | head -n 1)" | wc -l)
+	[ "$out" -gt 100 ] && ! grep -q $'\e' "$work/said" && [ ! -e "$work/pwned" ]
+	verdict dat-names $? "$out: $(cat "$work/said")"
+	mkdir "$work/dat/run[1]"
+	cp "$work"/dat/*.dat "$work/dat/run[1]/"
+	out=$("$program" merge "$work/dat/run[1]" 2>&1)
+	verdict dat-names-pattern $? "$out"
+fi
 dat_says dat-commands 0 "kernelshark $work/dat/m/host.dat -a $work/dat/m/vm1.dat" "${dat_files[@]}"
 if wanted dat-threads; then
 	"$program" merge "${dat_files[@]}" -o "$work/dat/m" > /dev/null 2>&1
@@ -159,3 +214,6 @@ if wanted dat-why-json; then
 	jq -e '.[0].pid == 42 and .[0].us == 5 and (.[0].parts | map(.us) | add) == 5' <<< "$out" > /dev/null
 	verdict dat-why-json $? "$out"
 fi
+dat_make 1 why lost
+dat_says dat-why-lost 0 'victim (42) woke at 1904000 and ran 1.0 us later' "${dat_files[@]}" --why victim --over 0s
+dat_says dat-why-lost-one 0 '1 of 1 wake-ups of victim' "${dat_files[@]}" --why victim --over 0s

@@ -65,11 +65,29 @@ merged merge-clocks 0 "$seed" -h "$work/host" -g "$work/guest"
 merged merge-proof 0 'CPU 0: 2 of 2 events lie between' -h "$work/host" -g "$work/guest"
 merge_files 30000
 merge_clocks $offset 4294967296 32
-merged merge-wrong-by-30000 1 'CPU 0: 1 of 2 events lie between' -h "$work/host" -g "$work/guest"
+merged merge-wrong-by-30000 1 'CPU 0: 0 of 1 events lie between' -h "$work/host" -g "$work/guest"
+# An error of any size is found, and what the host has recorded at another time.
+for shift in 3600000000000 -3600000000000; do
+	merge_files
+	merge_clocks "$(printf %u $((offset + shift)))" 4294967296 32
+	merged merge-wrong-by$shift 1 'are these recordings of the same time' -h "$work/host" -g "$work/guest"
+done
+merge_files
+merge_clocks $offset 4294967296 32
+sed -i '$d' "$work/host"
+merged merge-no-last-exit 0 'CPU 0: 1 events lie before or after' -h "$work/host" -g "$work/guest"
+merge_files
+merge_clocks $offset 4294967296 32
+sed -i 's/ [0-9]*\([0-9]\{9\}\): pvperf_clock/ 50550.\1: pvperf_clock/' "$work/host"
+merged merge-host-in-seconds 1 'its times are not the TSC' -h "$work/host" -g "$work/guest"
+merge_files
+merge_clocks $offset 4294967296 32
+sed -i 's/tsc=[0-9]*/tsc=7/' "$work/host"
+merged merge-host-other-clock 1 'its times are not the TSC' -h "$work/host" -g "$work/guest"
 # The offset steps by 2^40 after the first event.
 merge_files
 merge_clocks $offset 4294967296 32
-sed -i "5a \\    qemu-kvm-2687  [003] ..... 50550079250000: pvperf_clock: clock=00c0ffee00c0ffee vm=2680 vcpu=0 tid=2687 offset=$((offset + (1 << 40))) ratio=4294967296 frac=32 tsc=1 boot=1" "$work/host"
+sed -i "5a \\    qemu-kvm-2687  [003] ..... 50550079250000: pvperf_clock: clock=00c0ffee00c0ffee vm=2680 vcpu=0 tid=2687 offset=$(printf %u $((offset + (1 << 40)))) ratio=4294967296 frac=32 tsc=1 boot=1" "$work/host"
 sed -i "3s/d\.\.\.[0-9]*/d...$((50550079279266 + offset + (1 << 40)))/" "$work/guest"
 merged merge-step 0 'CPU 0: 2 of 2 events lie between' -h "$work/host" -g "$work/guest"
 # perf's clock: a line to the TSC by two clock events.

@@ -50,15 +50,46 @@ if wanted record; then
 	verdict record-leaves-nothing $? "$(ls "$work/r")"
 fi
 if wanted record-ctrl-c; then
-	rm -f "$work"/r/tmp.*
+	rm -rf "$work"/r/tmp.* "$work/r/out"
 	PATH=$work/r/bin:$PATH PVPERF_ROOT=$work/r/root TMPDIR=$work/r "$program" record -o "$work/r/out" --guest web=nice > "$work/r/said" 2>&1 &
-	until [ "$(find "$work/r" -name 'tmp.*.cpu0' | wc -l)" = 2 ]; do sleep 0.2; done
+	for _ in $(seq 100); do
+		[ "$(find "$work/r" -name 'tmp.*.cpu0' | wc -l)" != 2 ] || break
+		sleep 0.2
+	done
 	sleep 3		# both say "ready"
 	kill -INT $!
 	wait $!
 	out=$(cat "$work/r/said")
 	[[ $out == *"pvperf merge $work/r/out"* ]] && grep -q 'sched:sched_switch' "$work/r/out/web.dat"
 	verdict record-ctrl-c $? "$out"
+fi
+# A transfer that breaks off, and a command that waits for something that never comes, or fails.
+cat > "$work/r/bin/cuts" <<-'END'
+#!/bin/sh
+"$@" | dd bs=1 count=100 status=none
+END
+printf '#!/bin/sh\n"$@"\nexit 3\n' > "$work/r/bin/fails"
+chmod +x "$work/r/bin/cuts" "$work/r/bin/fails"
+recorded record-cut 1 'its file broke off: ' --guest web=cuts -e "$(printf %0200d 0)" -- true
+if wanted record-cut; then
+	[ -z "$(ls "$work"/r/out/*.part 2> /dev/null)" ] && grep -q sched:sched_switch "$work/r/out/web.dat"
+	verdict record-cut-keeps $? "$(ls "$work/r/out")"
+fi
+recorded record-status 1 'its command failed' --guest web=fails -- true
+recorded record-no-command 1 'nothing-such' --guest web=env -- nothing-such
+recorded record-command-fails 0 'false ended with status 1' --guest web=env -- false
+touch "$work/r/out/db.dat"
+recorded record-other 1 'db.dat is of another recording' --guest web=env -- true
+rm "$work/r/out/db.dat"
+if wanted record-terminal; then
+	# As ssh asks: on the terminal, which is another session's.
+	printf '#!/bin/sh\nexec < /dev/tty\n' > "$work/r/bin/asks"
+	chmod +x "$work/r/bin/asks"
+	out=$(PATH=$work/r/bin:$PATH PVPERF_ROOT=$work/r/root timeout 30 script -qec \
+		"$program record -o $work/r/asked --guest web=asks -- true" /dev/null 2>&1)
+	got=$?
+	[ $got = 1 ] && [[ $out == *'web: its command ended'* ]] && [ ! -e "$work/r/asked" ]
+	verdict record-terminal $? "$got: $out"
 fi
 recorded record-no-shell 1 'trace-cmd record -C x86-tsc -o web.dat -e pvperf:pvperf_guest_clock' --guest web=false
 recorded record-bad-name 2 "a guest's name has" --guest 'a/b=ssh'

@@ -7,9 +7,11 @@
 DIR/host.dat has kvm_entry, kvm_exit and pvperf_clock; DIR/vm1.dat and so on have
 pvperf_guest_clock, and `truth` with the host's TSC at that moment. A VM's clocks follow each
 other: its guest's TSC goes on at RATIO >> FRAC of the host's, STEP further on. The guest does
-that; with `load` it is the VMM, which loads a state: what the guest did since is gone. With
+that; with `load` it is the VMM, which loads a state: what the guest did since is gone. With `wrong=N` the host tells
+offsets that are wrong by so much, with `ticks=N` so many ticks are a nanosecond. With
 `debugfs` the guests have no pvperf_guest, and the host's trace has what KVM's debugfs told. With
-`why` for all there is one wake-up, of which is known what happened until its task ran. The
+`why` for all there is one wake-up, of which is known what happened until its task ran; with
+`lost` behind it events of the guest are lost. The
 format is that of trace-cmd.dat.v7(5), the pages are the kernel's (events/header_page).
 """
 
@@ -43,6 +45,8 @@ EVENTS = {      # name: (identifier, system, fields)
     'sched_wakeup': (907, 'sched', [('comm', COMM), ('pid', INT), ('target_cpu', INT)]),
 }
 MASK = (1 << 64) - 1
+TICKS = next((int(a.removeprefix('ticks=')) for a in sys.argv if a.startswith('ticks=')), 1)
+WRONG = next((int(a.removeprefix('wrong=')) for a in sys.argv if a.startswith('wrong=')), 0)
 SVM_MSR = 0x7c
 SHOWN = {U64: 'llu', INT: 'd', COMM: 's'}
 
@@ -71,19 +75,24 @@ def printed(pid, text):
 
 
 def pages(events):
-    """Of (time, record); each has a time extension, so that any distance will do."""
-    done, data, before, begin = b'', b'', 0, None
+    """Of (time, record); each has a time extension, so that any distance will do. At a record
+    None events are lost."""
+    done, data, before, begin, lost = b'', b'', 0, None, 0
 
     def page():
-        return (struct.pack('<QQ', begin, len(data)) + data).ljust(PAGE, b'\0')
+        return (struct.pack('<QQ', begin, len(data) | lost << 31) + data).ljust(PAGE, b'\0')
     for time, body in events:
+        if body is None:
+            done, data, begin, lost = done + page(), b'', None, 1
+            continue
         if len(data) + len(body) + 12 > PAGE - 16:
-            done, data, begin = done + page(), b'', None
+            done, data, begin, lost = done + page(), b'', None, 0
         if begin is None:
             begin = before = time
         delta = time - before if time > before else 0
-        # a ring buffer never goes back
-        data += struct.pack('<II', (delta & (1 << 27) - 1) << 5 | 30, delta >> 27)
+        # a ring buffer never goes back; the first event of a page says that some were lost before
+        if data:
+            data += struct.pack('<II', (delta & (1 << 27) - 1) << 5 | 30, delta >> 27)
         data += struct.pack('<I', len(body) // 4) + body
         before = time
     return done + page() if data else done
@@ -150,7 +159,7 @@ def vcpu_run(clock, thread, vcpu, clocks, host, guest, debugfs):
             host.append((now, printed(7, f'pvperf: vm={clock & 0xffff} vcpu={vcpu} tid={thread} '
                                       f'offset={offset - (offset >> 63 << 64)} ratio={ratio} frac={frac}')))
         else:
-            host.append((now, record('pvperf_clock', 7, clock, offset, ratio, now, now, vcpu, thread, frac)))
+            host.append((now, record('pvperf_clock', 7, clock, offset + WRONG & MASK, ratio, now, now // TICKS, vcpu, thread, frac)))
         for n in range(200):
             now += random.randrange(2000, 5_000_000)
             host.append((now, record('kvm_entry', thread, vcpu)))
@@ -171,6 +180,9 @@ def wakeup():
     guest = [(1_000_000, record('pvperf_guest_clock', 9, clock[0], 1_000_000)),
              (1_100_000, record('sched_wakeup', 9, b'victim', 42, 0)),
              (1_105_000, record('sched_switch', 9, b'swapper', 0, 0, b'victim', 42))]
+    if sys.argv[-1] == 'lost':     # the switch is, and then there is another wake-up
+        guest[2:] = [(1_100_001, None), (1_904_000, record('sched_wakeup', 9, b'victim', 42, 0)),
+                     (1_905_000, record('sched_switch', 9, b'swapper', 0, 0, b'victim', 42))]
     host += [(t, record('kvm_entry', 1000, 0)) for t in (1_050_000, 1_104_500)]
     host += [(1_101_000, record('kvm_exit', 1000, 64)),
              (1_101_500, record('sched_switch', 1000, b'qemu', 1000, 0, b'hog', 5)),
