@@ -328,7 +328,10 @@ static u32 event_state_soon(const struct pvperf_host_event *event)
 	return event->perf ? KVM_PERF_STATE_COUNTING : KVM_PERF_STATE_ERROR;
 }
 
-/* The time from .synced until the new perf_event counts, if there is one, is missed. */
+/*
+ * The time from .synced until the new perf_event counts, if there is one, is missed. The guest is
+ * told by the vCPU's next call.
+ */
 static void event_renew(struct pvperf_host_event *event, struct pvperf_thread *before,
 			u64 left)
 {
@@ -340,8 +343,8 @@ static void event_renew(struct pvperf_host_event *event, struct pvperf_thread *b
 	if (event->enabled)
 		event->base.time_enabled += local_clock() - event->synced;
 	event->vcpu->clock = 0;
-	/* Before it is on, and may overflow on another CPU: there is one writer at a time. */
-	pvperf_sync_event_as(event, event_state_soon(event));
+	/* Before it is on, and may overflow on another CPU: .sync has one writer at a time. */
+	pvperf_sync_event_quietly(event, event_state_soon(event));
 	if (event->enabled && event->perf) {
 		pvperf_overflow_arm(event, left);
 		perf_event_enable(event->perf);
@@ -377,7 +380,7 @@ void pvperf_event_reopen(struct pvperf_host_event *event)
 
 	lockdep_assert_held(&event->vcpu->lock);
 	left = event_stop(event);
-	pvperf_sync_event_as(event, event->sync.state);
+	pvperf_sync_event_quietly(event, event->sync.state);
 	event_carry(event);
 	event_renew(event, event->vcpu->thread, left);
 }

@@ -66,7 +66,7 @@ void pvperf_event_rebind(struct pvperf_host_event *event, struct pvperf_thread *
 
 /**
  * pvperf_event_reopen() - recreate the host event; any process context
- * @event: stays with its thread; count, times and period go on
+ * @event: stays with its thread; count, times and period go on, and its memory is not written
  */
 void pvperf_event_reopen(struct pvperf_host_event *event);
 

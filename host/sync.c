@@ -111,7 +111,7 @@ static void sync_book_nothing(struct pvperf_host_event *event)
  * Interrupts off: else a software event could overflow between the read and the
  * write, and its handler would have published a higher count than ours.
  */
-static __always_inline void sync_tell(struct pvperf_host_event *event, u32 state, u64 count,
+static __always_inline void sync_take(struct pvperf_host_event *event, u32 state, u64 count,
 				      u64 enabled, u64 running)
 {
 	event->sync.count = max(event->sync.count, event->base.count + count);
@@ -119,6 +119,12 @@ static __always_inline void sync_tell(struct pvperf_host_event *event, u32 state
 	event->sync.time_running = event->base.time_running + running;
 	event->sync.state = state;
 	event->synced = sync_now(event);
+}
+
+static __always_inline void sync_tell(struct pvperf_host_event *event, u32 state, u64 count,
+				      u64 enabled, u64 running)
+{
+	sync_take(event, state, count, enabled, running);
 	pvperf_sync_tell(event);
 }
 
@@ -128,7 +134,7 @@ void pvperf_sync_opened(struct pvperf_host_event *event)
 	sync_tell(event, KVM_PERF_STATE_OFF, 0, 0, 0);
 }
 
-void pvperf_sync_event_as(struct pvperf_host_event *event, u32 state)
+static void sync_slowly(struct pvperf_host_event *event, u32 state, bool tell)
 {
 	u64 count = 0, enabled = 0, running = 0;
 	struct perf_event *perf = event->perf;
@@ -146,8 +152,20 @@ void pvperf_sync_event_as(struct pvperf_host_event *event, u32 state)
 		sync_book_failed(event, enabled);
 	else
 		sync_book_nothing(event);
-	sync_tell(event, state, count, enabled, running);
+	sync_take(event, state, count, enabled, running);
+	if (tell)
+		pvperf_sync_tell(event);
 	local_irq_restore(flags);
+}
+
+void pvperf_sync_event_as(struct pvperf_host_event *event, u32 state)
+{
+	sync_slowly(event, state, true);
+}
+
+void pvperf_sync_event_quietly(struct pvperf_host_event *event, u32 state)
+{
+	sync_slowly(event, state, false);
 }
 
 /*

@@ -51,6 +51,15 @@ void pvperf_sync_opened(struct pvperf_host_event *event);
 void pvperf_sync_event_as(struct pvperf_host_event *event, u32 state);
 
 /**
+ * pvperf_sync_event_quietly() - pvperf_sync_event_as(), without a word to the guest
+ * @event: the event
+ * @state: the state that the vCPU's next call publishes, if it is the same then
+ *
+ * In other threads than the vCPU's, whose guest may be looking at its memory.
+ */
+void pvperf_sync_event_quietly(struct pvperf_host_event *event, u32 state);
+
+/**
  * pvperf_sync_failed() - has perf given up an enabled event? Any context
  * @event: the event
  *

@@ -313,13 +313,11 @@ u32 pvperf_vcpu_reopen_all(struct pvperf_vm *vm, pvperf_which *which)
 {
 	struct pvperf_vcpu *vcpu;
 	unsigned long idx;
-	u32 n = 0, all = 0;
+	u32 n, all = 0;
 
 	xa_for_each(&vm->vcpus, idx, vcpu) {
 		mutex_lock(&vcpu->lock);
 		n = vcpu_reopen(vcpu, which);
-		if (n)
-			pvperf_dirty_vcpu(vcpu);
 		mutex_unlock(&vcpu->lock);
 		all += n;
 	}

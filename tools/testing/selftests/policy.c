@@ -308,8 +308,34 @@ TEST_F(policy, priority)
 	ASSERT_EQ(0, tiny_spin(v, TURNS));
 	ASSERT_EQ(0, tiny_rules_write("priority=pinned\n"));
 	EXPECT_EQ(KVM_PERF_PAGE_LIVE, head_at(&self->vms.in, 0)->state);
+	EXPECT_CALL(0, id_call(v, KVM_PERF_OP_READ, 0));
 	EXPECT_LE(measured_least(TURNS), e->count);
 	EXPECT_TRUE(still_counts(v, 0, TURNS));
+}
+
+/* The event is another perf_event then; the vCPU, which is in its own code, sees none of that. */
+TEST_F(policy, priority_in_guest)
+{
+	struct tiny_vcpu *v = &self->vms.in.vcpu[0];
+	volatile struct guest_perf_event *e = event_at(&self->vms.in, 0);
+	struct kvm_regs regs = { };
+	uint32_t sequence;
+	uint64_t count;
+
+	ASSERT_TRUE(begins(&self->vms.in));
+	tiny_vcpu_start(v, TINY_CODE_WAIT, &regs);
+	while (!*(volatile uint64_t *)&v->cpu->started)
+		usleep(1000);
+	sequence = e->sequence;
+	count = e->count;
+	ASSERT_EQ(0, tiny_rules_write("priority=pinned\n"));
+	ASSERT_EQ(0, tiny_rules_write("priority=flexible\n"));
+	EXPECT_EQ(sequence, e->sequence);
+	EXPECT_EQ(count, e->count);
+	v->cpu->stop = 1;
+	ASSERT_EQ(0, tiny_vcpu_wait(v, &regs));
+	EXPECT_TRUE(still_counts(v, 0, TURNS));
+	EXPECT_LT(count, e->count);
 }
 
 /* -------------------------------------------------------------------- whom */
