@@ -55,16 +55,20 @@ static inline void pvperf_core_take_running(struct perf_event *event, u64 time)
 /**
  * pvperf_core_take_running_of_other() - Take time out of another PMU's event, too
  * @event: the event, which is on this CPU in the context of ours
- * @time: at most as long as the event has been on
+ * @time: at most this much
+ * @now: a time of core's clock for the event's context
  *
- * As above. If core has not added up its time yet, the sum may be below 0 until it does,
+ * As above. If core has not added up its time until @now, the sum may be below 0 until it does,
  * which is before a reader gets it: perf_event_update_time(), __perf_update_times().
  *
  * Context: ctx->lock held.
  */
-static inline void pvperf_core_take_running_of_other(struct perf_event *event, u64 time)
+static inline void pvperf_core_take_running_of_other(struct perf_event *event, u64 time, u64 now)
 {
-	event->total_time_running -= time;
+	s64 most = event->total_time_running + now - event->tstamp;
+
+	if (most > 0)
+		event->total_time_running -= min(time, (u64)most);
 }
 
 /**

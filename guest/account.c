@@ -241,11 +241,12 @@ void pvperf_account_lost(struct pvperf_cpu *cpu, struct pvperf_slot *slot)
 				 local_clock());
 }
 
-static void account_leaving(struct pvperf_cpu *cpu, struct pvperf_slot *slot)
+/* If it was neither READ nor disabled in this flush its end is not booked yet. */
+static __always_inline void account_leaving(struct pvperf_cpu *cpu, struct pvperf_slot *slot)
 {
 	struct pvperf_event *p = pvperf_event_of(slot->leaving);
 
-	if (p->served != PVPERF_NOT_WANTED)
+	if (unlikely(p->served != PVPERF_NOT_WANTED))
 		pvperf_time_book(p, pvperf_cpu_event(cpu, slot), PVPERF_NOT_WANTED,
 				 local_clock());
 }

@@ -30,6 +30,13 @@ static bool slot_has_page(struct pvperf_cpu *cpu, struct pvperf_slot *slot)
 	       READ_ONCE(pvperf_cpu_event(cpu, slot)->page) == __pa(&cpu->area->page);
 }
 
+static void slot_note_refused(struct pvperf_cpu *cpu, struct pvperf_slot *slot)
+{
+	__set_bit(slot - cpu->slot, &cpu->set.refused);
+	if (slot->event)
+		pvperf_event_of(slot->event)->refused = true;
+}
+
 static void result_open(struct pvperf_cpu *cpu, struct pvperf_slot *slot,
 			int result)
 {
@@ -41,13 +48,12 @@ static void result_open(struct pvperf_cpu *cpu, struct pvperf_slot *slot,
 	}
 	slot->open = false;
 	pvperf_slot_set_on(cpu, slot, false);
-	__set_bit(slot - cpu->slot, &cpu->set.refused);
 	/* Another kernel on this vCPU has left events behind that have our ids. */
 	if (result == -KVM_EEXIST || result == -KVM_ENOSYS)
 		cpu->link.lost = true;
-	/* Makes room for the next try. */
-	if (result == -KVM_ENOSPC)
-		pvperf_slot_close_idle(cpu);
+	/* If that makes room the next flush tries again. */
+	if (result != -KVM_ENOSPC || !pvperf_slot_close_idle(cpu))
+		slot_note_refused(cpu, slot);
 	pvperf_account_unserved(cpu, slot);
 }
 
@@ -59,7 +65,7 @@ static void result_enable(struct pvperf_cpu *cpu, struct pvperf_slot *slot,
 		return;
 	}
 	pvperf_slot_set_on(cpu, slot, false);
-	__set_bit(slot - cpu->slot, &cpu->set.refused);
+	slot_note_refused(cpu, slot);
 	if (slot->open && result == -KVM_ENOENT)
 		cpu->link.lost = true;
 	pvperf_account_unserved(cpu, slot);

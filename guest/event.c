@@ -152,8 +152,12 @@ static int slot_place(struct pvperf_cpu *cpu, struct perf_event *event,
 		return s;
 	}
 	s = pvperf_slot_find(cpu, &p->key, event, s);
-	if (s >= 0)
-		pvperf_slot_claim(cpu, s, &p->key);
+	if (s < 0)
+		return s;
+	pvperf_slot_claim(cpu, s, &p->key);
+	/* What the host refused another event it may give this one by now. */
+	if (!p->refused)
+		__clear_bit(s, &cpu->set.refused);
 	return s;
 }
 

@@ -189,12 +189,17 @@ static void group_note_others(struct pvperf_event *p, struct perf_event *leader)
 				p->other[i].count = local64_read(&event->count);
 }
 
-/* Not if the event was reset meanwhile, or has come to the group. */
+/*
+ * Not if the event was reset meanwhile, or has come to the group. One that was disabled alone
+ * keeps count and time: core tells only the event's own PMU.
+ */
 static void group_level_other(const struct pvperf_event *p, struct perf_event *event, u64 share)
 {
 	s64 grown;
 	int i;
 
+	if (pvperf_core_is_off(event))
+		return;
 	for (i = 0; i < p->others; i++) {
 		grown = local64_read(&event->count) - p->other[i].count;
 		if (p->other[i].event == event && grown > 0)
@@ -301,11 +306,13 @@ void pvperf_group_level_slots(struct pvperf_cpu *cpu, unsigned long slots)
 static void other_take(const struct perf_event *first, struct pvperf_other *other,
 		       struct perf_event *event, u64 time)
 {
-	u64 here = pvperf_core_tstamp(first) - other->added;
+	u64 now = pvperf_core_tstamp(first), here = now - other->added;
 
+	if (pvperf_core_is_off(event))
+		return;
 	time = min(time, here - other->taken);
 	other->taken += time;
-	pvperf_core_take_running_of_other(event, time);
+	pvperf_core_take_running_of_other(event, time, now);
 }
 
 /* What a sampling event counts is not cut, and so nothing of the others is. */

@@ -59,19 +59,17 @@ int pvperf_slot_find(struct pvperf_cpu *cpu, const struct pvperf_key *key,
 	/* True nearly always; the search costs more than the rest of ->add(). */
 	if (last < pvperf_caps.events && slot_fit(&cpu->slot[last], key, event) >= SLOT_FITS)
 		return last;
-	if (unlikely(cpu->set.refused)) {
-		s = slot_find_refused(cpu, key);
-		if (s >= 0)
-			return s;
-	}
 	for (s = 0; s < pvperf_caps.events; s++) {
 		fit = slot_fit(&cpu->slot[s], key, event);
-		if (fit > best_fit) {
-			best = s;
-			best_fit = fit;
-		}
+		if (fit <= best_fit)
+			continue;
+		best = s;
+		best_fit = fit;
+		if (fit >= SLOT_FITS)
+			return best;
 	}
-	return best;
+	s = unlikely(cpu->set.refused) ? slot_find_refused(cpu, key) : -1;
+	return s < 0 ? best : s;
 }
 
 void pvperf_slot_claim(struct pvperf_cpu *cpu, int s, const struct pvperf_key *key)
@@ -91,8 +89,9 @@ void pvperf_slot_claim(struct pvperf_cpu *cpu, int s, const struct pvperf_key *k
 		set_bit(s, &cpu->set.dirty);
 }
 
-void pvperf_slot_close_idle(struct pvperf_cpu *cpu)
+bool pvperf_slot_close_idle(struct pvperf_cpu *cpu)
 {
+	bool found = false;
 	int s;
 
 	lockdep_assert_irqs_disabled();
@@ -101,7 +100,9 @@ void pvperf_slot_close_idle(struct pvperf_cpu *cpu)
 			continue;
 		cpu->slot[s].close = true;
 		set_bit(s, &cpu->set.dirty);
+		found = true;
 	}
+	return found;
 }
 
 static unsigned long slots_that(struct pvperf_cpu *cpu,

@@ -84,7 +84,7 @@ static_assert(sizeof(struct pvperf_slot) == 64);
 struct pvperf_other {
 	const struct perf_event *event;	/* to compare; it may be gone */
 	u64 count;	/* at the last levelling */
-	u64 added;	/* pvperf_core_tstamp() of ours when this came to the group ... */
+	u64 added;	/* its pvperf_core_tstamp() when it came to the group ... */
 	u64 taken;	/* ... and what of its running time was taken since */
 };
 
@@ -105,6 +105,7 @@ struct pvperf_event {
 	int last;		/* number of its last slot, whichever CPU that was on */
 	bool hardware;		/* needs a counter of the host */
 	bool nested_only;	/* counts guests of this guest only: always 0 */
+	bool refused;		/* the host has refused it before; it asked at once then */
 	local64_t since;	/* counted since the last sample, or levelling of the group */
 	u64 count_fresh_at;	/* when the page's count was last up to date; local_clock() */
 	bool times_fresh;	/* the page's times were up to date then, too */

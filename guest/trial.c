@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Would the host open an event? What it has answered is remembered as long as it is the same
- * host with the same policy. If there is no answer the event is opened in a slot of this CPU
+ * host with the same policy, and the watch would notice if not. If there is no answer the event is opened in a slot of this CPU
  * that has no perf_event. Calls slot.h for the slot, batch.h for the OPEN, and watch.h, which
  * closes a host event that no perf_event takes over.
  */
@@ -139,7 +139,7 @@ static int trial(const struct pvperf_key *key, int *slot)
 
 int pvperf_trial_open(const struct pvperf_key *key, int *slot)
 {
-	int err = answer_find(key);
+	int err = pvperf_watch_runs() ? answer_find(key) : 1;
 
 	if (err > 0)
 		err = trial(key, slot);

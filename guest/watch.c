@@ -89,6 +89,7 @@ static void watch_close_idle_here(void *unused)
 	struct pvperf_cpu *cpu = pvperf_cpu_this();
 
 	cpu->counters.scarce = false;
+	cpu->set.refused = 0;
 	pvperf_slot_close_idle(cpu);
 	pvperf_batch_flush(cpu);
 }
@@ -104,7 +105,9 @@ static bool watch_has_used(int nr, void *unused)
 
 static bool watch_has_open(int nr, void *unused)
 {
-	return pvperf_slot_all_open(per_cpu_ptr(pvperf_cpus, nr));
+	struct pvperf_cpu *cpu = per_cpu_ptr(pvperf_cpus, nr);
+
+	return READ_ONCE(cpu->set.refused) || pvperf_slot_all_open(cpu);
 }
 
 static void watch_print_host(bool gone, u32 reason)
@@ -176,6 +179,11 @@ void pvperf_watch_get(void)
 void pvperf_watch_put(void)
 {
 	atomic_dec(&nr_events);
+}
+
+bool pvperf_watch_runs(void)
+{
+	return atomic_read(&nr_events);
 }
 
 void pvperf_watch_once(void)

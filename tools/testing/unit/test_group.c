@@ -401,6 +401,30 @@ static void test_one_leaves(void)
 	group_free(first);
 }
 
+/* core tells only its own PMU when task-clock is disabled alone. */
+static void test_other_leaves(void)
+{
+	struct perf_event *leader = event_new(&ours, NULL), *clock = event_new(&foreign, leader);
+	int i;
+
+	begin_anew();
+	group_in(leader, 0);
+	pass(leader, SEC);
+	watch(leader);
+	core_state(clock, PERF_EVENT_STATE_OFF);
+	for (i = 0; i < 100; i++) {
+		pass(leader, SEC);
+		watch(leader);
+	}
+	group_read(leader);
+	tap(near(scaled(leader, leader), 101), "task-clock is disabled alone: cycles %.3f of 101",
+	    scaled(leader, leader));
+	tap(near(scaled(clock, clock), 1) && times_fit(leader),
+	    "task-clock is disabled alone: %.3f of 1, running %.3f", scaled(clock, clock),
+	    (s64)clock->total_time_running / 1e9);
+	group_free(leader);
+}
+
 /* What a sampling event counts is not cut, and nothing of the others is taken. */
 static void test_sampling(void)
 {
@@ -492,6 +516,7 @@ int main(void)
 	test_other_joins();
 	test_alone_before();
 	test_one_leaves();
+	test_other_leaves();
 	test_sampling();
 	test_random();
 	return tap_end();
