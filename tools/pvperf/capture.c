@@ -36,12 +36,14 @@ struct side {
 	char *path, *part;	/* of its trace.dat here, and until all of it is there */
 	pid_t pid;
 	int to, from;		/* pipes; -1: closed */
+	bool kept, whole;	/* .part is there, and has all that the script promised */
 };
 
 static struct side sides[SIDES_MAX] = { { .name = "host", .command = "" } };
 static int nr_sides = 1;
 static char *events;		/* "-e EVENT -e EVENT", quoted for a shell */
 static const char *dir;
+static bool dir_is_ours;
 static volatile sig_atomic_t stopped;
 
 static const char script[] =
@@ -251,14 +253,25 @@ static int side_failed(const struct side *side, const char *why)
 	return EXIT_PROBLEM;
 }
 
-/* A line of what the script says, without what a terminal would obey. */
-static int side_line(struct side *side, char *line, size_t size)
+/* @ms: -1 waits for ever, also if a signal comes. */
+static bool side_speaks(const struct side *side, int ms)
 {
 	struct pollfd p = { .fd = side->from, .events = POLLIN };
+	int n;
+
+	do
+		n = poll(&p, 1, ms);
+	while (n < 0 && errno == EINTR && ms < 0);
+	return n == 1;
+}
+
+/* A line of what the script says, without what a terminal would obey. */
+static int side_line(struct side *side, int ms, char *line, size_t size)
+{
 	size_t n = 0;
 
 	do {
-		if (poll(&p, 1, START_MS) != 1)
+		if (!side_speaks(side, ms))
 			return stopped ? EXIT_PROBLEM :
 					 side_failed(side, "no answer from its command; ssh can't ask here: try it by hand, with -o BatchMode=yes");
 		if (read(side->from, line + n, 1) != 1)
@@ -274,7 +287,7 @@ static int side_line(struct side *side, char *line, size_t size)
 static int side_ready(struct side *side)
 {
 	char line[200];
-	int status = side_line(side, line, sizeof(line));
+	int status = side_line(side, START_MS, line, sizeof(line));
 
 	if (status)
 		return status;
@@ -313,23 +326,29 @@ static int side_receive(struct side *side, int fd, uint64_t size)
 	uint64_t all = 0;
 	ssize_t n;
 
-	while ((n = read(side->from, buffer, sizeof(buffer))) > 0) {
+	while ((n = read(side->from, buffer, sizeof(buffer)))) {
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			break;
 		if (!write_all(fd, buffer, n))
 			return failed(side->part, strerror(errno));
 		all += n;
 	}
-	if (all == size)
+	side->whole = all == size;
+	if (side->whole)
 		return EXIT_FITS;
 	fprintf(stderr, "pvperf: %s: its file broke off: %" PRIu64 " of %" PRIu64 " bytes came\n",
 		side->name, all, size);
 	return EXIT_PROBLEM;
 }
 
+/* trace-cmd there may need long to put a large file together. A second Ctrl-C ends us. */
 static int side_fetch(struct side *side)
 {
 	char line[200], *end;
 	uint64_t size;
-	int status = side_line(side, line, sizeof(line)), fd;
+	int status = side_line(side, -1, line, sizeof(line)), fd;
 
 	if (status)
 		return status;
@@ -339,9 +358,12 @@ static int side_fetch(struct side *side)
 	fd = open(side->part, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0644);
 	if (fd < 0)
 		return failed(side->part, strerror(errno));
+	side->kept = true;
 	status = side_receive(side, fd, size);
-	if (close(fd) && !status)
+	if (close(fd) && !status) {
+		side->whole = false;
 		status = failed(side->part, strerror(errno));
+	}
 	return status;
 }
 
@@ -378,7 +400,7 @@ static int side_end(struct side *side)
 
 static void stop(int signal)
 {
-	stopped = 1;
+	stopped = signal;
 }
 
 /* A second Ctrl-C ends pvperf; the sides see that their pipe has ended. */
@@ -403,7 +425,7 @@ static int all_start(void)
 	return status;
 }
 
-static void until_stopped(void)
+static int until_stopped(void)
 {
 	bool shown = isatty(STDERR_FILENO);
 	int seconds;
@@ -415,28 +437,53 @@ static void until_stopped(void)
 	}
 	if (shown)
 		fputc('\n', stderr);
+	return EXIT_FITS;
 }
 
-/* The exit status; a signal for us goes to the command, too. */
-static int until_ended(char **command)
+/* @said gets why, if the program can't be executed. */
+static void command_run(char **command, int said)
 {
-	pid_t pid = fork();
+	int err;
+
+	signal(SIGPIPE, SIG_DFL);
+	execvp(*command, command);
+	err = errno;
+	if (write(said, &err, sizeof(err)) < 0)
+		err = 0;	/* then our parent has gone */
+	_exit(127);
+}
+
+/* The terminal sends Ctrl-C to the command, too. A signal that only we got goes on to it. */
+static void command_wait(const char *name, pid_t pid)
+{
 	int status = 0;
 
-	if (!pid) {
-		signal(SIGPIPE, SIG_DFL);
-		execvp(*command, command);
-		failed(*command, strerror(errno));
-		_exit(127);
-	}
-	while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
-		if (stopped)
+	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+		if (stopped == SIGTERM)
 			kill(pid, SIGTERM);
-	if (pid < 0)
+	if (!stopped && WIFEXITED(status) && WEXITSTATUS(status))
+		fprintf(stderr, "pvperf: %s ended with status %d\n", name, WEXITSTATUS(status));
+}
+
+static int until_ended(char **command)
+{
+	int said[2], err = 0;
+	pid_t pid;
+
+	if (pipe2(said, O_CLOEXEC))
 		return failed(*command, strerror(errno));
-	if (!stopped && WIFEXITED(status) && WEXITSTATUS(status) && WEXITSTATUS(status) != 127)
-		fprintf(stderr, "pvperf: %s ended with status %d\n", *command, WEXITSTATUS(status));
-	return WIFEXITED(status) && WEXITSTATUS(status) == 127 ? EXIT_PROBLEM : EXIT_FITS;
+	pid = fork();
+	if (!pid)
+		command_run(command, said[1]);
+	if (pid < 0)
+		err = errno;
+	close(said[1]);
+	if (pid > 0)
+		command_wait(*command, pid);
+	if (pid > 0 && read(said[0], &err, sizeof(err)) != sizeof(err))
+		err = 0;
+	close(said[0]);
+	return err ? failed(*command, strerror(err)) : EXIT_FITS;
 }
 
 /* The host's last, as only its events tell where those of the guests belong. */
@@ -476,7 +523,8 @@ static int dir_make(void)
 	struct dirent **others;
 	int n;
 
-	if (mkdir(dir, 0755) && errno != EEXIST)
+	dir_is_ours = !mkdir(dir, 0755);
+	if (!dir_is_ours && errno != EEXIST)
 		return failed(dir, strerror(errno));
 	n = scandir(dir, &others, is_other, NULL);
 	if (n < 0)
@@ -487,35 +535,54 @@ static int dir_make(void)
 	return n ? EXIT_PROBLEM : EXIT_FITS;
 }
 
-/* All files, or none: those of an earlier recording stay then. */
-static int all_keep(int status)
+/* The sides have no copy any more. */
+static void side_tell_part(const struct side *side)
 {
-	int i;
+	if (side->kept)
+		fprintf(stderr, "pvperf: %s is kept, %s; to merge it call it %s.dat\n", side->part,
+			side->whole ? "and is whole" : "and is not whole", side->name);
+}
 
+/* All files get their names, or none: they are not mixed with those of an earlier recording. */
+static int all_keep(void)
+{
+	int i, status = EXIT_FITS;
+
+	for (i = 0; i < nr_sides; i++)
+		if (!sides[i].whole)
+			status = EXIT_PROBLEM;
 	for (i = 0; i < nr_sides; i++) {
 		if (status)
-			unlink(sides[i].part);
+			side_tell_part(&sides[i]);
 		else if (rename(sides[i].part, sides[i].path))
 			status = failed(sides[i].path, strerror(errno));
 	}
 	return status;
 }
 
+/* If its file has come, it does not matter how the command ends. */
+static void all_end(void)
+{
+	int i;
+
+	for (i = 0; i < nr_sides; i++)
+		side_stop(&sides[i]);
+	for (i = 0; i < nr_sides; i++)
+		if (side_end(&sides[i]) && sides[i].whole)
+			fprintf(stderr, "pvperf: %s: its command failed after its file had come\n",
+				sides[i].name);
+}
+
 static int record(char **command)
 {
-	int status = all_start(), i;
+	int status = all_start();
 
-	if (!status) {
-		if (*command)
-			status = until_ended(command);
-		else
-			until_stopped();
-		status |= all_fetch();
-	}
-	for (i = 0; i < nr_sides; i++)
-		if (side_end(&sides[i]) && !status)
-			status = failed(sides[i].name, "its command failed; its file may not be whole");
-	return all_keep(status);
+	if (!status)
+		status = *command ? until_ended(command) : until_stopped();
+	if (!status)
+		status = all_fetch();
+	all_end();
+	return all_keep() | status;
 }
 
 int command_record(int argc, char **argv)
@@ -528,7 +595,7 @@ int command_record(int argc, char **argv)
 	status = record(argv + optind);
 	if (!status)
 		printf("pvperf merge %s\n", dir);
-	else
+	else if (dir_is_ours)
 		rmdir(dir);	/* if there is nothing in it */
 	return status;
 }

@@ -326,7 +326,7 @@ static int all_stamp_speed(void)
 
 /* ----------------------------------------------------------------- two processes */
 
-/* All but the copies and what messages go to. */
+/* All but the copies, stdin, and what messages go to. */
 static void fds_close(void)
 {
 	int from = STDERR_FILENO + 1, next = 0, i;
@@ -342,25 +342,31 @@ static void fds_close(void)
 	}
 }
 
-static bool rights_drop(void)
+static bool root_drop(void)
 {
-	const struct rlimit data = { DATA_MAX, DATA_MAX }, seconds = { CPU_MAX, CPU_MAX };
-
-	/* Ends with its parent; has no terminal; gains nothing by a program that it runs. */
-	if (prctl(PR_SET_PDEATHSIG, SIGKILL) || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ||
-	    setrlimit(RLIMIT_DATA, &data) || setrlimit(RLIMIT_CPU, &seconds))
-		return false;
-	setsid();
-	fds_close();
 	return geteuid() || (!setgroups(0, NULL) && !setgid(NOBODY) && !setuid(NOBODY));
 }
 
+static bool rights_drop(pid_t parent)
+{
+	const struct rlimit data = { DATA_MAX, DATA_MAX }, seconds = { CPU_MAX, CPU_MAX };
+
+	/* Has no terminal; gains nothing by a program that it runs. */
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || setrlimit(RLIMIT_DATA, &data) ||
+	    setrlimit(RLIMIT_CPU, &seconds))
+		return false;
+	setsid();
+	fds_close();
+	/* Ends with its parent: the kernel forgets that when the user is another one. */
+	return root_drop() && !prctl(PR_SET_PDEATHSIG, SIGKILL) && getppid() == parent;
+}
+
 /* The process that reads. */
-static int read_all(const struct merge *merge)
+static int read_all(const struct merge *merge, pid_t parent)
 {
 	int status;
 
-	if (!rights_drop()) {
+	if (!rights_drop(parent)) {
 		merge_failed("can't give up root's rights", strerror(errno));
 		return EXIT_NO_COPIES;
 	}
@@ -373,13 +379,13 @@ static int read_all(const struct merge *merge)
 
 static int read_apart(const struct merge *merge)
 {
+	pid_t parent = getpid(), pid;
 	int status;
-	pid_t pid;
 
 	fflush(NULL);
 	pid = fork();
 	if (!pid)
-		_exit(read_all(merge));
+		_exit(read_all(merge, parent));
 	if (pid < 0 || waitpid(pid, &status, 0) != pid) {
 		merge_failed("no second process", strerror(errno));
 		return EXIT_NO_COPIES;

@@ -22,7 +22,9 @@ static void guest_judge(struct tracecmd_input *buffer, struct tep_record *record
 		dat->strange++;
 		return;
 	}
-	proof_judge(&dat->shares[cpu], tid, record->ts);
+	/* With -t nobody says which thread runs the vCPU. */
+	if (tid)
+		proof_judge(&dat->shares[cpu], tid, record->ts);
 	if (asked)
 		why_guest(buffer, record, tid);
 }

@@ -53,6 +53,7 @@ dat_says() {
 }
 
 dat_exact dat-plain 1 $amd/32/0 0
+dat_says dat-given 0 '' "${dat_files[@]}" -t 5
 dat_exact dat-unscaled-amd 1 1/0/0 0
 dat_exact dat-steps 2 "$intel/48/0,$intel/48/12345678,$intel/48/1,$intel/48/999999999999" 0
 dat_exact dat-half 1 $((amd / 2))/32/0 1

@@ -72,10 +72,13 @@ printf '#!/bin/sh\n"$@"\nexit 3\n' > "$work/r/bin/fails"
 chmod +x "$work/r/bin/cuts" "$work/r/bin/fails"
 recorded record-cut 1 'its file broke off: ' --guest web=cuts -e "$(printf %0200d 0)" -- true
 if wanted record-cut; then
-	[ -z "$(ls "$work"/r/out/*.part 2> /dev/null)" ] && grep -q sched:sched_switch "$work/r/out/web.dat"
-	verdict record-cut-keeps $? "$(ls "$work/r/out")"
+	[ "$(wc -c < "$work/r/out/web.dat.part")" -lt 100 ] && grep -q pvperf_clock "$work/r/out/host.dat.part" &&
+		grep -q sched:sched_switch "$work/r/out/web.dat"
+	verdict record-cut-keeps $? "$(ls -l "$work/r/out")"
+	rm "$work"/r/out/*.part
 fi
-recorded record-status 1 'its command failed' --guest web=fails -- true
+recorded record-cut-tells 1 "host.dat.part is kept, and is whole" --guest web=cuts -e "$(printf %0200d 0)" -- true
+recorded record-status 0 'its command failed after its file had come' --guest web=fails -- true
 recorded record-no-command 1 'nothing-such' --guest web=env -- nothing-such
 recorded record-command-fails 0 'false ended with status 1' --guest web=env -- false
 touch "$work/r/out/db.dat"
