@@ -16,6 +16,7 @@
 #include "claim.h"
 #include "policy.h"
 #include "registry.h"
+#include "rules.h"
 #include "state.h"
 #include "vm.h"
 
@@ -26,16 +27,19 @@ static DEFINE_MUTEX(claim_lock);	/* one claim, or end of one, at a time */
 struct claim_census {
 	u64 serial;		/* of the VM that claims, or has claimed */
 	u32 own, others;	/* events */
+	bool deserted;		/* its process has ended, and something else keeps the VM */
 };
 
 static void census_add(struct pvperf_vm *vm, void *arg)
 {
 	struct claim_census *census = arg;
 
-	if (vm->serial == census->serial)
+	if (vm->serial == census->serial) {
 		census->own += atomic_read(&vm->events);
-	else
+		census->deserted = !pvperf_rules_can_ask(vm->process);
+	} else {
 		census->others += atomic_read(&vm->events);
+	}
 }
 
 static struct claim_census claim_census(u64 serial)
@@ -70,6 +74,9 @@ static bool claim_ends(u64 serial)
 static void claim_work(struct work_struct *work)
 {
 	mutex_lock(&claim_lock);
+	/* Nobody can make a call that closes its events. By the rules it has nothing now. */
+	if (claim_census(pvperf_alone()).deserted)
+		pvperf_vms_judge(false);
 	if (!claim_ends(pvperf_alone()))
 		schedule_delayed_work(&next_look, CLAIM_EVERY);
 	mutex_unlock(&claim_lock);

@@ -249,12 +249,14 @@ int pvperf_event_enable(struct pvperf_host_event *event, u64 left)
 	lockdep_assert_held(&event->vcpu->lock);
 	if (!event->perf)
 		return -KVM_EBUSY;
-	if (!event->enabled) {
-		event->enabled = true;
-		event->ran = pvperf_sync_ran(event);
-		pvperf_overflow_arm(event, left);
-		perf_event_enable(event->perf);
+	if (event->enabled) {
+		pvperf_sync_read(event);
+		return 0;
 	}
+	event->enabled = true;
+	event->ran = pvperf_sync_ran(event);
+	pvperf_overflow_arm(event, left);
+	perf_event_enable(event->perf);
 	pvperf_sync_event(event);
 	pvperf_sync_revive(event);
 	return 0;

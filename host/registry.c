@@ -28,12 +28,29 @@ static bool watched;	/* pvperf_vms_vcpus_of() may run */
 static atomic_t nr_unfreed;	/* VMs that are, or were, in the registry */
 static DECLARE_WAIT_QUEUE_HEAD(vms_freed_wait);
 
-struct workqueue_struct *pvperf_works;
+struct workqueue_struct *pvperf_works, *pvperf_end_works;
+
+static void registry_destroy_works(void)
+{
+	if (pvperf_end_works)
+		destroy_workqueue(pvperf_end_works);
+	if (pvperf_works)
+		destroy_workqueue(pvperf_works);
+}
 
 int pvperf_registry_init(void)
 {
 	pvperf_works = alloc_workqueue("pvperf", WQ_UNBOUND, WQ_MAX_ACTIVE);
-	return pvperf_works ? 0 : -ENOMEM;
+	pvperf_end_works = alloc_workqueue("pvperf_end", WQ_UNBOUND, WQ_MAX_ACTIVE);
+	if (pvperf_works && pvperf_end_works)
+		return 0;
+	registry_destroy_works();
+	return -ENOMEM;
+}
+
+u32 pvperf_vms_unfreed(void)
+{
+	return atomic_read(&nr_unfreed);
 }
 
 void pvperf_registry_exit(void)
@@ -42,7 +59,7 @@ void pvperf_registry_exit(void)
 	while (!wait_event_timeout(vms_freed_wait, !atomic_read(&nr_unfreed), 10 * HZ))
 		pr_warn("%d VMs have ended, and their processes keep perf from ending their events; end these processes\n",
 			atomic_read(&nr_unfreed));
-	destroy_workqueue(pvperf_works);
+	registry_destroy_works();
 }
 
 struct pvperf_vm *pvperf_vm_find(const struct kvm *kvm)

@@ -17,6 +17,10 @@ struct workqueue_struct;
 
 /* Private and unbound: works that block here stall nobody else's. */
 extern struct workqueue_struct *pvperf_works;
+extern struct workqueue_struct *pvperf_end_works;	/* of VMs that have ended */
+
+/* How many VMs are in the registry, or have left it and still have events or pages. */
+u32 pvperf_vms_unfreed(void);
 
 /**
  * pvperf_registry_init() - at load

@@ -46,10 +46,10 @@ static void vm_work_do(struct pvperf_vm *vm, unsigned long todo)
 }
 
 /*
- * Each VM has a work of its own, so one whose
- * process holds up perf keeps nobody else waiting. The reference on the module lets rmmod
- * fail meanwhile, instead of waiting. That on struct kvm keeps what the work reads there; the
- * VM may so end here.
+ * Each VM has a work of its own, so one whose process holds up perf does not keep others
+ * waiting, as long as there are workers: WQ_MAX_ACTIVE, and as many for VMs that have ended.
+ * The reference on the module lets rmmod fail meanwhile, instead of waiting. That on struct
+ * kvm keeps what the work reads there; the VM may so end here.
  */
 void pvperf_request_work(struct work_struct *work)
 {
@@ -60,14 +60,15 @@ void pvperf_request_work(struct work_struct *work)
 	unsigned long todo = xchg(&vm->todo, 0);
 	struct kvm *kvm = pvperf_vm_get_kvm(vm);
 
-	if (kvm) {
+	if (kvm)
 		vm_work_do(vm, todo);
-		kvm_put_kvm(kvm);
-	} else {
+	else
 		pvperf_vcpu_clear_all(vm, PVPERF_END_SILENT);
-	}
 	smp_store_release(&vm->done, asked);	/* pairs with vm_is_done() */
 	wake_up_all(&served);
+	/* May destroy the VM, which takes long if it is large. */
+	if (kvm)
+		kvm_put_kvm(kvm);
 	if (held)
 		module_put(THIS_MODULE);
 	pvperf_vm_put(vm);
@@ -75,12 +76,15 @@ void pvperf_request_work(struct work_struct *work)
 
 void pvperf_request(struct pvperf_vm *vm, enum pvperf_vm_task task, unsigned long delay)
 {
+	struct workqueue_struct *works;
+
 	if (!refcount_inc_not_zero(&vm->refs))
 		return;
 	set_bit(task, &vm->todo);
 	atomic_inc_return(&vm->asked);
-	if (delay ? !queue_delayed_work(pvperf_works, &vm->work, delay) :
-		    mod_delayed_work(pvperf_works, &vm->work, 0))
+	works = READ_ONCE(vm->ended) ? pvperf_end_works : pvperf_works;
+	if (delay ? !queue_delayed_work(works, &vm->work, delay) :
+		    mod_delayed_work(works, &vm->work, 0))
 		pvperf_vm_put(vm);	/* it was queued already, with a reference */
 }
 

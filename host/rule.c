@@ -45,7 +45,7 @@ static bool rule_take_match(struct pvperf_rule *rule, int match, const char *val
 	} else if (match == PVPERF_MATCH_COMM && strlen(value) > 15 && !strpbrk(value, "*?[")) {
 		snprintf(why, PVPERF_WHY, "comm=%.64s has more than 15 characters, and no process's name has; the name is cut, use *",
 			 value);
-	} else if (match == PVPERF_MATCH_UID && value[strspn(value, "0123456789*?[]-!^")]) {
+	} else if (match == PVPERF_MATCH_UID && value[strspn(value, "0123456789*?[]-!")]) {
 		snprintf(why, PVPERF_WHY, "uid=%.64s is no number, nor a pattern of one", value);
 	} else if (match == PVPERF_MATCH_CGROUP && *value != '/') {
 		snprintf(why, PVPERF_WHY, "cgroup=%.64s does not begin with /, as a path does; any user can make a cgroup of any name",
@@ -85,12 +85,28 @@ static bool rule_take(struct pvperf_rule *rule, const char *item, char *why)
 	return false;
 }
 
-/* Is the first part of the path the admin's choice? A pattern's characters match / as well. */
+/* Where a part of a path ends, or NULL: it is a pattern, whose characters match / as well. */
+static const char *part_end(const char *part)
+{
+	const char *end = part + 1 + strcspn(part + 1, "/*?[\\");
+
+	return end > part + 1 && (*end == '/' || !*end) ? end : NULL;
+}
+
+/* Is it the admin's choice which users' cgroups the path is about? */
 static bool path_is_bound(const char *path)
 {
-	unsigned int len = strcspn(path + 1, "/*?[\\");
+	static const char users[] = "/user.slice/";	/* a user's own begin in the next part */
+	const char *end = part_end(path);
 
-	return len && (path[1 + len] == '/' || !path[1 + len]);
+	if (end && !strncmp(path, users, strlen(users)))
+		end = part_end(end);
+	return end;
+}
+
+static bool uid_is_bound(const char *uid)
+{
+	return !strpbrk(uid, "*?[");
 }
 
 /* A process names itself as it likes, and a user's processes their cgroup below the user's own. */
@@ -98,10 +114,11 @@ static bool rule_anybody_matches(const struct pvperf_rule *rule)
 {
 	const char *const *match = rule->match;
 
-	if (match[PVPERF_MATCH_PID] || match[PVPERF_MATCH_UID])
+	if (match[PVPERF_MATCH_PID] ||
+	    (match[PVPERF_MATCH_UID] && uid_is_bound(match[PVPERF_MATCH_UID])) ||
+	    (match[PVPERF_MATCH_CGROUP] && path_is_bound(match[PVPERF_MATCH_CGROUP])))
 		return false;
-	return match[PVPERF_MATCH_CGROUP] ? !path_is_bound(match[PVPERF_MATCH_CGROUP]) :
-					    !!match[PVPERF_MATCH_COMM];
+	return match[PVPERF_MATCH_UID] || match[PVPERF_MATCH_CGROUP] || match[PVPERF_MATCH_COMM];
 }
 
 /* Does it give a VM what it could use against the host's other users? */
@@ -121,7 +138,7 @@ static int rule_check(const struct pvperf_rule *rule, char *why)
 		return -1;
 	}
 	if (rule_trusts(rule) && rule_anybody_matches(rule)) {
-		snprintf(why, PVPERF_WHY, "any user's process could match, and get access=global or more, or priority=pinned: add uid=, pid=, or cgroup= with a path whose first part is no pattern");
+		snprintf(why, PVPERF_WHY, "any user's process could match, and get access=global or more, or priority=pinned: add uid= without pattern, pid=, or cgroup= with a path that begins without one (below /user.slice: 2 parts)");
 		return -1;
 	}
 	return 1;

@@ -189,6 +189,15 @@ static struct task_struct *process_thread(struct pid *process)
 	return found;
 }
 
+bool pvperf_rules_can_ask(struct pid *process)
+{
+	struct task_struct *task = process_thread(process);
+
+	if (task)
+		put_task_struct(task);
+	return task;
+}
+
 /* A VM whose process has ended gets nothing: nobody can say any more whose it was. */
 int pvperf_rules_judge(struct pid *process, const char *comm, struct pvperf_verdict *verdict)
 {
@@ -388,6 +397,8 @@ u32 pvperf_rules_shown(u32 rule)
 	rules = rules_get(&version);
 	for (i = 0; rules && i < min(rule, rules->n); i++)
 		n += !entry_is_over(&rules->entry[i]);
+	if (i && entry_is_over(&rules->entry[i - 1]))
+		n = 0;
 	rules_put(rules);
 	return n;
 }

@@ -44,6 +44,9 @@ static inline bool pvperf_rules_any(void)
 	return READ_ONCE(pvperf_rules);
 }
 
+/* Is a VM's process there? */
+bool pvperf_rules_can_ask(struct pid *process);
+
 /**
  * pvperf_rules_judge() - what may the VM of a process have? May sleep
  * @process: the process

@@ -46,8 +46,8 @@ static int totals_show(struct seq_file *m, void *unused)
 	struct totals t = { };
 
 	pvperf_vms_for_each(totals_add, &t);
-	seq_printf(m, "vms %lu\nvcpus %lu\nevents %lu\nkept %u\npages %lu\n",
-		   t.vms, t.vcpus, t.events, pvperf_keep_count(), t.pages);
+	seq_printf(m, "vms %lu\nunfreed %u\nvcpus %lu\nevents %lu\nkept %u\npages %lu\n",
+		   t.vms, pvperf_vms_unfreed(), t.vcpus, t.events, pvperf_keep_count(), t.pages);
 	seq_printf(m, "calls %llu\nops %llu\nrefused %llu\noverflows %llu\nnmis %llu\n",
 		   t.calls, t.ops, t.refused, t.overflows, t.nmis);
 	return 0;

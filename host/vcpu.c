@@ -266,7 +266,6 @@ bool pvperf_vcpu_lock_soon(struct pvperf_vcpu *vcpu)
 /* Each overflow writes to the page, too: a vCPU that has lost it has no events any more. */
 static void vcpu_clear_lost(struct pvperf_vcpu *vcpu)
 {
-	enum pvperf_end end = READ_ONCE(vcpu->dead) ? PVPERF_END_SILENT : PVPERF_END_GONE;
 	struct pvperf_host_event *event, *next;
 	struct pvperf_vm *vm = vcpu->vm;
 	bool lost = vcpu->pin && !pvperf_pin_is_there(vm, vcpu->pin);
@@ -274,8 +273,9 @@ static void vcpu_clear_lost(struct pvperf_vcpu *vcpu)
 	list_for_each_entry_safe(event, next, &vcpu->events, node) {
 		if (!pvperf_pin_is_there(vm, event->pin))
 			pvperf_event_close(event, PVPERF_END_SILENT);
-		else if (lost)
-			pvperf_event_close(event, end);
+		else if (lost)	/* Each may wait for perf, and the vCPU be reset meanwhile. */
+			pvperf_event_close(event, READ_ONCE(vcpu->dead) ? PVPERF_END_SILENT :
+									  PVPERF_END_GONE);
 	}
 	if (lost)
 		vcpu_unpin(vcpu, PVPERF_END_SILENT);

@@ -20,7 +20,7 @@ const char policy_help[] =
 "pvperf policy --check PATH\n"
 "        say whether a file of rules, or a folder of files *.conf, makes sense\n"
 "pvperf policy --apply PATH\n"
-"        the same, and if it does give the rules to the module, instead of its present ones\n";
+"        the same, and if it does give the rules to the module; rules of set stay before them\n";
 
 const char set_help[] =
 "pvperf set VM WORD=VALUE...\n"
@@ -163,6 +163,21 @@ static int show(bool as_json)
 /* ---------------------------------------------------------- check and apply */
 
 /* Before the rules of the files: what pvperf set has said of VMs that still run. */
+/* Have the files a rule for the process that @kept is about? Then that one holds. */
+static bool rules_replace(const struct rules *rules, const char *kept)
+{
+	size_t len = strcspn(kept, " ");
+	const char *pid;
+	int i;
+
+	for (i = 0; i < rules->n; i++) {
+		pid = strstr(rules->line[i], "pid=");
+		if (pid && !strncmp(pid, kept, len) && (!pid[len] || strchr(" \t", pid[len])))
+			return true;
+	}
+	return false;
+}
+
 static bool keep_set(struct rules *rules)
 {
 	struct rules now = { 0 };
@@ -171,7 +186,8 @@ static bool keep_set(struct rules *rules)
 	int i;
 
 	for (i = now.n - 1; good && i >= 0; i--)
-		if (!strncmp(now.line[i], "pid=", strlen("pid=")))
+		if (!strncmp(now.line[i], "pid=", strlen("pid=")) &&
+		    !rules_replace(rules, now.line[i]))
 			good = rules_put_first(rules, now.line[i]);
 	rules_free(&now);
 	return good;

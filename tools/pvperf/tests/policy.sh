@@ -55,6 +55,8 @@ ruled policy-check-none : 1 "can't read nothing" '' policy --check nothing
 ruled policy-apply : 0 '2 rules hold now' 'comm=db* raw=no;max_events=8' policy --apply policy.d
 ruled policy-apply-keeps 'sed -i "1i pid=178 raw=no" dev/pvperf_policy' 0 '3 rules hold now' \
 	'pid=178 raw=no;comm=db* raw=no;max_events=8' policy --apply policy.d
+ruled policy-apply-replaces 'sed -i "1i pid=178 raw=no" dev/pvperf_policy; mkdir etc/one; echo pid=178 raw=yes > etc/one/a.conf' \
+	0 '1 rules hold now' 'pid=178 raw=yes' policy --apply one
 ruled policy-apply-folder : 1 'there is no file *.conf' '' policy --apply ../etc
 ruled policy-check-many 'seq -f "comm=%.0f raw=no" 4096 > etc/many' 1 'the module takes 4095' '' policy --check many
 ruled policy-check-long 'for i in $(seq 70); do echo "comm=$(printf %01000d 0)* raw=no"; done > etc/long' 1 'the module takes' '' policy --check long

@@ -6,7 +6,9 @@
 
 #include "tiny_test.h"
 #include "named.h"
+#include <sched.h>
 #include <sys/prctl.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #define TURNS		1000000ull
@@ -138,6 +140,38 @@ TEST_F(alone, vm_ends)
 	EXPECT_CALL(-KVM_ENOSYS, opens(&self->vms.out));
 	tiny_vm_destroy(&third);
 	EXPECT_TRUE(comes_back(&self->vms.out));
+}
+
+static int opens_and_ends(void *arg)
+{
+	struct tiny_vm *vm = arg;
+	struct kvm_regs regs = { .rax = KVM_PERF_OP, .rbx = KVM_PERF_OP_OPEN, .rcx = AT_PARAM };
+	struct guest_perf_event_param param = {
+		.attr_addr = AT_ATTR, .guest_event_addr = AT_EVENT(0), .event_size = KVM_PERF_EVENT_SIZE,
+	};
+	struct guest_perf_attr attr = attr_measured(0);
+
+	memcpy(tiny_ptr(vm, AT_ATTR), &attr, sizeof(attr));
+	memcpy(tiny_ptr(vm, AT_PARAM), &param, sizeof(param));
+	_exit(prctl(PR_SET_NAME, "pvperf_third") ||
+	      tiny_vcpu_exec_here(&vm->vcpu[0], TINY_CODE_CALL, &regs) || regs.rax);
+}
+
+/* A process of the same memory takes the host and ends: nobody else can close its event. */
+TEST_F(alone, first_caller_ends)
+{
+	static char stack[65536] __attribute__((aligned(16)));
+	struct tiny_vm third;
+	int status;
+	pid_t pid;
+
+	ASSERT_EQ(0, tiny_rules_write("uid=0 comm=pvperf_third access=exclusive\n"));
+	ASSERT_EQ(0, tiny_vm_create(&third, 1));
+	pid = clone(opens_and_ends, stack + sizeof(stack), CLONE_VM | SIGCHLD, &third);
+	ASSERT_EQ(pid, waitpid(pid, &status, 0));
+	ASSERT_EQ(0, status);
+	EXPECT_TRUE(comes_back(&self->vms.out));
+	tiny_vm_destroy(&third);
 }
 
 /* The word is for one VM: as a parameter it is refused, and nothing changes. */

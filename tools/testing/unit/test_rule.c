@@ -48,6 +48,10 @@ static void test_refused(void)
 	refused("comm=web access=global", "any user's process could match");
 	refused("access=exclusive comm=web", "any user's process could match");
 	refused("comm=web cgroup=/[am]*/web access=force", "any user's process could match");
+	refused("comm=web uid=* access=global", "any user's process could match");
+	refused("uid=100? priority=pinned", "add uid= without pattern");
+	refused("cgroup=/user.slice/*db* access=global", "below /user.slice");
+	refused("uid=[^0]* raw=no", "is no number");
 	refused("pid=1x raw=no", "is no number");
 	refused("comm=web", "say what these VMs may have");
 	refused("comm", "neither a match");
@@ -83,7 +87,7 @@ static void test_printed(void)
 	printed("cgroup=/machine.slice/*web* access=force", "cgroup=/machine.slice/*web* access=force");
 	printed("cgroup=/web access=force", "cgroup=/web access=force");
 	printed("comm=a pid=7 access=global", "comm=a pid=7 access=global");
-	printed("comm=a uid=6* priority=pinned", "comm=a uid=6* priority=pinned");
+	printed("comm=a uid=64 priority=pinned", "comm=a uid=64 priority=pinned");
 	printed(all, all);
 	tap(!parse("") && !parse(" \t") && !parse("# raw=no") && !parse("\t#"),
 	    "empty lines and comments are no rules");
