@@ -139,7 +139,7 @@ static int trial(const struct pvperf_key *key, int *slot)
 
 int pvperf_trial_open(const struct pvperf_key *key, int *slot)
 {
-	int err = pvperf_watch_runs() ? answer_find(key) : 1;
+	int err = pvperf_watch_awake() ? answer_find(key) : 1;
 
 	if (err > 0)
 		err = trial(key, slot);

@@ -10,6 +10,7 @@
 
 #include <linux/atomic.h>
 #include <linux/cpu.h>
+#include <linux/jiffies.h>
 #include <linux/printk.h>
 #include <linux/smp.h>
 #include <linux/workqueue.h>
@@ -24,6 +25,7 @@
 #define PVPERF_WATCH_EVERY	HZ
 
 static atomic_t nr_events;	/* existing perf_events */
+static unsigned long last_end;	/* jiffies when the last one went */
 
 /* Stop ownerless counters that were already idle at the last tick. */
 static void watch_stop_stale(struct pvperf_cpu *cpu)
@@ -178,12 +180,14 @@ void pvperf_watch_get(void)
 
 void pvperf_watch_put(void)
 {
+	WRITE_ONCE(last_end, jiffies);
 	atomic_dec(&nr_events);
 }
 
-bool pvperf_watch_runs(void)
+bool pvperf_watch_awake(void)
 {
-	return atomic_read(&nr_events);
+	return atomic_read(&nr_events) ||
+	       time_before(jiffies, READ_ONCE(last_end) + PVPERF_WATCH_EVERY);
 }
 
 void pvperf_watch_once(void)

@@ -5,8 +5,8 @@
 /* Begin and end of a perf_event: the watch runs while there is one. Any context. */
 void pvperf_watch_get(void);
 void pvperf_watch_put(void);
-/* Does it run? If not, nobody notices that the host is another one. */
-bool pvperf_watch_runs(void);
+/* Does it run, or has it within a second? If not, nobody has noticed a new host. */
+bool pvperf_watch_awake(void);
 /* Runs the watch once, which closes all host events that no perf_event uses. */
 void pvperf_watch_once(void);
 /* Process context, when there is no perf_event left. */
