@@ -97,6 +97,9 @@ static bool keep_expire(struct keep *keep)
 	return false;
 }
 
+/* The kernel's own unbound one has another name in 7.x. */
+static struct workqueue_struct *keep_works;
+
 static void keep_work(struct work_struct *work);
 static DECLARE_DELAYED_WORK(keep_later, keep_work);
 
@@ -111,7 +114,7 @@ static void keep_work(struct work_struct *work)
 		again |= keep_expire(keep);
 	}
 	if (again)
-		queue_delayed_work(system_unbound_wq, &keep_later, HZ);
+		queue_delayed_work(keep_works, &keep_later, HZ);
 }
 
 void pvperf_keep_make(const struct guest_perf_attr *attr)
@@ -124,7 +127,7 @@ void pvperf_keep_make(const struct guest_perf_attr *attr)
 	if (READ_ONCE(keep->perf) || keep_failed(keep))
 		return;
 	WRITE_ONCE(keep->wanted, true);
-	mod_delayed_work(system_unbound_wq, &keep_later, 0);
+	mod_delayed_work(keep_works, &keep_later, 0);
 	flush_delayed_work(&keep_later);
 }
 
@@ -144,7 +147,7 @@ void pvperf_keep_put(const struct guest_perf_attr *attr)
 		return;
 	WRITE_ONCE(keep->last, jiffies);
 	if (atomic_dec_and_test(&keep->users))
-		queue_delayed_work(system_unbound_wq, &keep_later, KEEP_FOR);
+		queue_delayed_work(keep_works, &keep_later, KEEP_FOR);
 }
 
 u32 pvperf_keep_count(void)
@@ -157,6 +160,12 @@ u32 pvperf_keep_count(void)
 	return n;
 }
 
+int pvperf_keep_init(void)
+{
+	keep_works = alloc_workqueue("pvperf_keep", WQ_UNBOUND, 1);
+	return keep_works ? 0 : -ENOMEM;
+}
+
 void pvperf_keep_exit(void)
 {
 	struct keep *keep;
@@ -164,4 +173,5 @@ void pvperf_keep_exit(void)
 	cancel_delayed_work_sync(&keep_later);
 	for (keep = keeps; keep < keeps + ARRAY_SIZE(keeps); keep++)
 		keep_release(keep);
+	destroy_workqueue(keep_works);
 }

@@ -14,6 +14,13 @@
 struct guest_perf_attr;
 
 /**
+ * pvperf_keep_init() - at load
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int pvperf_keep_init(void);
+
+/**
  * pvperf_keep_make() - have our own event of a kind; sleeps, so the caller holds no lock
  * @attr: the event's that a guest opens
  */

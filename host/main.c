@@ -41,9 +41,12 @@ static int __init pvperf_host_init(void)
 	err = pvperf_whole_init();
 	if (err)
 		return err;
-	err = pvperf_registry_init();
+	err = pvperf_keep_init();
 	if (err)
 		goto err_whole;
+	err = pvperf_registry_init();
+	if (err)
+		goto err_keep;
 	pvperf_compat_count_init();
 	pvperf_overflow_init();
 	pvperf_pin_init();
@@ -55,6 +58,7 @@ static int __init pvperf_host_init(void)
 		return 0;
 	}
 	pvperf_registry_exit();
+err_keep:
 	pvperf_keep_exit();
 err_whole:
 	pvperf_whole_exit();
