@@ -64,13 +64,23 @@ def one_of(row):
     return {f: round(row['per_' + f]) for f in [*FIGURES, 'unstepped']}
 
 
+def like(row, amounts):
+    """Rows that do the same amounts of the same work: what one takes tells what others take."""
+    return kind(row), *sorted(amounts)
+
+
+def likes_of(lines):
+    """{row: like()}"""
+    return {row: like(row, amounts) for row, amounts in works(lines).items()}
+
+
 def bases_of(lines):
-    """The same of the plain guest, by kinds of rows: without counters all pipes do the same,
-    so their repeats count as repeats of one row."""
+    """Of the plain guest, {like(): {figure: number}}: without counters all pipes of the same
+    amounts do the same, so their repeats count as repeats of one row."""
     kinds = {}
     for row, amounts in works(lines).items():
         for amount, repeats in amounts.items():
-            kinds.setdefault(kind(row), {}).setdefault(amount, []).extend(repeats)
+            kinds.setdefault(like(row, amounts), {}).setdefault(amount, []).extend(repeats)
     return {k: took(amounts) for k, amounts in kinds.items()}
 
 
@@ -80,13 +90,13 @@ def told(lines):
     return {m[1]: float(m[2]) if '.' in m[2] else int(m[2]) for m in found if m}
 
 
-def compared(rows, plain, bases):
+def compared(rows, plain, likes, bases):
     """Add what needs the plain guest: each row's ratio to it, of a unit of work, and the
     exits of an overflow. Rows whose unit is a second compare the whole work, because a
     second of sleep costs the plain guest so little that two may cost less than one."""
     for row, r in rows.items():
         figure = 'total' if kind(row) in SECONDS else 'per_total'
-        base = bases.get(kind(row), {}).get(figure)
+        base = bases.get(likes.get(row), {}).get(figure)
         if base:
             r['ratio'] = r[figure] / base
         if r['overflows'] and row in plain:
