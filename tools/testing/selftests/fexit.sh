@@ -12,8 +12,10 @@ functions="kvm_emulate_hypercall kvm_cpuid kvm_arch_pre_destroy_vm kvm_vcpu_rese
 	kvm_arch_flush_shadow_memslot"
 
 tap_begin
-if dmesg | grep -q 'Indirect Branch Tracking enabled'; then
-	echo "# with IBT"
+# The lab's Intel has IBT, and each kernel that has been built for it uses it.
+if grep -q GenuineIntel /proc/cpuinfo && grep -q ' ibt_save$' /proc/kallsyms; then
+	dmesg | grep -q 'Indirect Branch Tracking enabled'
+	tap $? "with IBT"
 else
 	echo "# without IBT"
 fi
