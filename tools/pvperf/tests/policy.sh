@@ -85,5 +85,5 @@ ruled set-value : 2 'max_events=65 is not between' '' set web max_events=65
 ruled set-nothing : 2 'wants a VM and a word' '' set web
 ruled refused : 0 'VM 178 web CPU 0/KVM: 12 raw events were refused, the last one r1c0; raw=yes would allow it' '' refused
 ruled refused-waits : 0 '3 calls had to wait; a greater max_calls' '' refused
-ruled refused-none 'sed -i /refused.word/d sys/kernel/debug/pvperf/vms' 0 'no VM was refused anything' '' refused
+ruled refused-none 'sed -i /refused.word/d sys/kernel/debug/pvperf/vms' 0 'the policies have refused no call' '' refused
 ruled refused-json : 0 '"word":"raw"' '' refused --json
