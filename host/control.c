@@ -114,6 +114,33 @@ static int control_release(struct inode *inode, struct file *file)
 	return file->f_mode & FMODE_READ ? single_release(inode, file) : 0;
 }
 
+static int control_set(char *text, bool append)
+{
+	int err;
+
+	mutex_lock(&control_lock);
+	err = pvperf_rules_set(text, append);
+	if (!err)
+		err = pvperf_vms_judge(true);
+	mutex_unlock(&control_lock);
+	return err;
+}
+
+#define CONTROL_PIECE	4096	/* what tools with stdio write at a time */
+
+/* The rest of a line that was cut could be a rule about all VMs. */
+static bool control_is_whole(const char *text, size_t size)
+{
+	if (strlen(text) != size)
+		pr_err("policy: a byte of value 0 in the text; the rules stay as they were\n");
+	else if (size % CONTROL_PIECE == 0 && text[size - 1] != '\n')
+		pr_err("policy: the write of %zu bytes ends within a line, as that of a tool that writes in pieces; use cat, or pvperf policy --apply; the rules stay as they were\n",
+		       size);
+	else
+		return true;
+	return false;
+}
+
 static ssize_t control_write(struct file *file, const char __user *from, size_t size,
 			     loff_t *pos)
 {
@@ -121,6 +148,8 @@ static ssize_t control_write(struct file *file, const char __user *from, size_t 
 	char *text;
 	int err;
 
+	if (!size)
+		return 0;
 	if (size > CONTROL_MAX) {
 		pr_err("policy: more than %u bytes in one write; the rules stay as they were\n",
 		       CONTROL_MAX);
@@ -129,11 +158,7 @@ static ssize_t control_write(struct file *file, const char __user *from, size_t 
 	text = memdup_user_nul(from, size);
 	if (IS_ERR(text))
 		return PTR_ERR(text);
-	mutex_lock(&control_lock);
-	err = pvperf_rules_set(text, append);
-	if (!err)
-		err = pvperf_vms_judge(true);
-	mutex_unlock(&control_lock);
+	err = control_is_whole(text, size) ? control_set(text, append) : -EINVAL;
 	kfree(text);
 	if (err)
 		return err;
@@ -175,6 +200,8 @@ void pvperf_control_init(void)
 		pr_err("/dev/pvperf_policy can't be made (error %d): there are no rules, only parameters\n",
 		       err);
 	control_load(true);
+	/* A parameter may have been written before that, and a VM have called. */
+	pvperf_vms_judge(false);
 }
 
 void pvperf_control_exit(void)

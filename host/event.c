@@ -343,7 +343,7 @@ static void event_renew(struct pvperf_host_event *event, struct pvperf_thread *b
 		event->perf = NULL;
 	event->ran = pvperf_sync_ran(event);
 	if (event->enabled)
-		event->base.time_enabled += local_clock() - event->synced;
+		event->base.time_enabled += max_t(s64, local_clock() - event->synced, 0);
 	event->vcpu->clock = 0;
 	/* Before it is on, and may overflow on another CPU: .sync has one writer at a time. */
 	pvperf_sync_event_quietly(event, event_state_soon(event));

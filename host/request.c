@@ -104,6 +104,9 @@ static bool vm_settle(struct pvperf_vm *vm, long wait)
 
 	if (wait_event_timeout(served, vm_is_done(vm, asked), wait))
 		return true;
+	/* Another one has used up the time: nothing is known of this one. */
+	if (wait < VM_WAIT)
+		return false;
 	pr_warn("process %d (%s) keeps perf from ending its events: another thread of it holds the lock of a vCPU's thread (perf_event_open, and memory that does not arrive); end that process\n",
 		vm->pid, vm->name);
 	return false;

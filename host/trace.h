@@ -51,7 +51,7 @@ DEFINE_EVENT(pvperf_op, pvperf_call,
 	{ -1000, "ENOSYS" }, { -1, "EPERM" }, { -2, "ENOENT" },		\
 	{ -7, "E2BIG" }, { -12, "ENOMEM" }, { -14, "EFAULT" },		\
 	{ -16, "EBUSY" }, { -17, "EEXIST" }, { -22, "EINVAL" },		\
-	{ -28, "ENOSPC" }, { -95, "EOPNOTSUPP" })
+	{ -28, "ENOSPC" }, { -87, "EUSERS" }, { -95, "EOPNOTSUPP" })
 
 /* A call, or an operation of a batch, that failed, with the name of its error. */
 DEFINE_EVENT_PRINT(pvperf_op, pvperf_refuse,

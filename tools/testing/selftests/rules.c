@@ -80,6 +80,13 @@ TEST_F(rules, sizes)
 	EXPECT_EQ(-EFBIG, tiny_rules_write(text));
 	text[TEXT_MAX] = 0;
 	EXPECT_EQ(-ENOSPC, tiny_rules_write(text));
+	/* As of a tool that writes in pieces, which cuts a line. */
+	for (n = 0; n < 4094; n += 2)
+		memcpy(text + n, "#\n", 2);
+	strcpy(text + n, "##");
+	EXPECT_EQ(-EINVAL, tiny_rules_write(text));
+	strcpy(text + n, "#\n");
+	EXPECT_EQ(0, tiny_rules_write(text));
 	for (n = i = 0; i < 4000; i++)
 		n += sprintf(text + n, "comm=%zu raw=n\n", i);
 	EXPECT_EQ(0, tiny_rules_write(text));
