@@ -22,7 +22,7 @@
 #define PVPERF_LINK_RETRY	(HZ / 10)
 
 static atomic_t losses;	/* how often CPUs have lost their host */
-static u32 reason;	/* that the last one gave, KVM_PERF_REASON_* */
+static u32 reason;	/* that a host gave last, KVM_PERF_REASON_*, until the next one is printed */
 
 /* A new host begins to count its NMIs anew. */
 static void link_begin_nmis(struct pvperf_cpu *cpu)
@@ -74,10 +74,9 @@ void pvperf_link_forget(struct pvperf_cpu *cpu)
 
 static void link_note_reason(const struct guest_perf_page *page)
 {
-	bool told = READ_ONCE(page->state) == KVM_PERF_PAGE_GONE &&
-		    pvperf_caps.features & KVM_PERF_FEATURE_REASON;
-
-	WRITE_ONCE(reason, told ? READ_ONCE(page->reason) : KVM_PERF_REASON_NONE);
+	if (READ_ONCE(page->state) == KVM_PERF_PAGE_GONE &&
+	    pvperf_caps.features & KVM_PERF_FEATURE_REASON)
+		WRITE_ONCE(reason, READ_ONCE(page->reason));
 }
 
 bool pvperf_link_serving(struct pvperf_cpu *cpu)
@@ -124,6 +123,11 @@ int pvperf_link_losses(void)
 u32 pvperf_link_reason(void)
 {
 	return READ_ONCE(reason);
+}
+
+void pvperf_link_forget_reason(u32 printed)
+{
+	cmpxchg(&reason, printed, KVM_PERF_REASON_NONE);
 }
 
 bool pvperf_link_any_down(void)

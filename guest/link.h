@@ -42,6 +42,8 @@ void pvperf_link_forget(struct pvperf_cpu *cpu);
 int pvperf_link_losses(void);
 /* Why the last host side that was lost has gone: KVM_PERF_REASON_*. */
 u32 pvperf_link_reason(void);
+/* The host is back, and that was printed: a host that goes without a word has no reason. */
+void pvperf_link_forget_reason(u32 printed);
 /* Is there a CPU that should be attached and is not? */
 bool pvperf_link_any_down(void);
 

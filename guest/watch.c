@@ -120,6 +120,8 @@ static void watch_print_host(bool gone, u32 reason)
 			"the host's operator has taken pvperf from this VM" :
 			reason == KVM_PERF_REASON_ALONE ?
 			"another VM counts alone, and the host side is not there meanwhile" :
+			reason == KVM_PERF_REASON_POLICY ?
+			"the host's operator has changed what this VM may count, and the host side is not there now" :
 			"the host side has gone");
 	else
 		pr_info("%s\n", reason == KVM_PERF_REASON_POLICY ?
@@ -140,10 +142,12 @@ static void watch_print(void)
 
 	if (told_model < 0)
 		told_model = model;
-	if (losses == told && gone == told_gone)
+	if (losses == told && gone == told_gone && (!gone || reason == told_reason))
 		return;
 	if (!gone || !told_gone || reason != told_reason)
 		watch_print_host(gone, reason);
+	if (!gone)
+		pvperf_link_forget_reason(reason);
 	if (told_model != model)
 		pr_info("the host has another kind of CPU now; raw events count again if they are opened anew\n");
 	told_model = model;

@@ -105,6 +105,24 @@ sleep 2
 take_raw
 tap $? "raw events are back" "$(cat /tmp/stat)"
 
+# Two changes while nobody counts: the host can tell the first one only. Then it comes back.
+told() { dmesg | grep -c "$1"; }
+sleep 2
+gone=$(told 'the host side has gone') changed=$(told 'may count, and the host side is not there')
+back=$(told 'pvperf_guest: the host side is back')
+host "echo raw=no > $rules; echo comm=$comm access=unavailable > $rules"
+perf stat -o /dev/null sleep 2
+[ "$(told 'the host side has gone') $(told 'may count, and the host side is not there')" = "$gone $((changed + 1))" ]
+tap $? "two changes: the log tells the one that the host told" "$(dmesg | tail -n 2)"
+host "echo > $rules"
+perf stat -o /dev/null sleep 2
+host "echo unavailable > $access"
+perf stat -o /dev/null sleep 2
+host "echo local > $access"
+perf stat -o /dev/null sleep 2
+[ "$(told 'pvperf_guest: the host side is back')" = $((back + 1)) ]
+tap $? "then one without a reason: the host side is back" "$(dmesg | tail -n 2)"
+
 # The host refuses the events of a task that comes and goes often: it is asked once a second.
 perf bench sched pipe -l 1000000 > /dev/null &
 bench=$!
