@@ -249,7 +249,7 @@ static int side_failed(const struct side *side, const char *why)
 	failed(side->name, why);
 	fprintf(stderr, "pvperf: %s: by hand, run there and bring the file to %s:\n  trace-cmd record -C x86-tsc -o %s.dat -e pvperf:%s%s\n",
 		side->name, side->path, side->name,
-		is_host(side) ? "pvperf_clock -e kvm:kvm_entry -e kvm:kvm_exit" : "pvperf_guest_clock", events);
+		is_host(side) ? "pvperf_clock -e kvm:kvm_entry -e kvm:kvm_exit -e kvm:kvm_write_tsc_offset" : "pvperf_guest_clock", events);
 	return EXIT_PROBLEM;
 }
 

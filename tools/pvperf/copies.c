@@ -35,7 +35,9 @@
 #define DATA_MAX	(4ull << 30)
 #endif
 #define CPU_MAX		3600	/* seconds; of a few GB it takes a minute */
-#define EXIT_NO_COPIES	64		/* of the process that reads */
+/* Of the process that reads. Any other status is a failure: a sanitizer's is 1. */
+#define EXIT_NO_COPIES	64
+#define EXIT_COPIES	66		/* and what it found: EXIT_FITS or EXIT_PROBLEM */
 
 static struct copies all;
 
@@ -377,6 +379,31 @@ static int read_all(const struct merge *merge, pid_t parent)
 	return all_stamp_speed() ? EXIT_NO_COPIES : status;
 }
 
+/* What it prints is the user's: --why. */
+static int read_status(const struct merge *merge, pid_t parent)
+{
+	int status = read_all(merge, parent);
+
+	if (status == EXIT_NO_COPIES)
+		return status;
+	if (fflush(stdout) || ferror(stdout))
+		status = merge_failed("standard output", strerror(errno));
+	return EXIT_COPIES + !!status;
+}
+
+static int read_ended(int status)
+{
+	if (WIFEXITED(status) && WEXITSTATUS(status) == EXIT_COPIES)
+		return EXIT_FITS;
+	if (WIFEXITED(status) && WEXITSTATUS(status) == EXIT_COPIES + 1)
+		return EXIT_PROBLEM;
+	if (!WIFEXITED(status))
+		fprintf(stderr, "pvperf: merge: reading the files ended by signal %d: one of them is damaged\n", WTERMSIG(status));
+	else if (WEXITSTATUS(status) != EXIT_NO_COPIES)
+		fprintf(stderr, "pvperf: merge: reading the files ended with status %d\n", WEXITSTATUS(status));
+	return EXIT_NO_COPIES;
+}
+
 static int read_apart(const struct merge *merge)
 {
 	pid_t parent = getpid(), pid;
@@ -385,15 +412,12 @@ static int read_apart(const struct merge *merge)
 	fflush(NULL);
 	pid = fork();
 	if (!pid)
-		_exit(read_all(merge, parent));
+		_exit(read_status(merge, parent));
 	if (pid < 0 || waitpid(pid, &status, 0) != pid) {
 		merge_failed("no second process", strerror(errno));
 		return EXIT_NO_COPIES;
 	}
-	if (WIFEXITED(status))
-		return WEXITSTATUS(status);
-	fprintf(stderr, "pvperf: merge: reading the files ended by signal %d: one of them is damaged\n", WTERMSIG(status));
-	return EXIT_NO_COPIES;
+	return read_ended(status);
 }
 
 static void command_word(const char *before, const char *path)

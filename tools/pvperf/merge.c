@@ -2,11 +2,13 @@
 /*
  * pvperf merge: the command line.
  */
+#include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <getopt.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -95,6 +97,14 @@ static int why_take(struct why *why, int c)
 	return EXIT_FITS;
 }
 
+static bool process_of(const char *text, uint64_t *pid)
+{
+	char *end;
+
+	*pid = strtoull(text, &end, 10);
+	return *pid && *pid <= INT_MAX && isdigit((unsigned char)*text) && !*end;
+}
+
 static int option_take(struct merge *merge, int c)
 {
 	if (c == 'w' || c == 'v' || c == 'j')
@@ -102,7 +112,7 @@ static int option_take(struct merge *merge, int c)
 	if (c == 'h') {
 		merge->host = optarg;
 	} else if (c == 'm') {
-		if (!merge->nr_guests || !(merge->vms[merge->nr_guests - 1] = strtoull(optarg, NULL, 10)))
+		if (!merge->nr_guests || !process_of(optarg, &merge->vms[merge->nr_guests - 1]))
 			return usage("--vm wants the process of the -g before it");
 	} else if (c == 'o') {
 		merge->dir = optarg;

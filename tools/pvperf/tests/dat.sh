@@ -53,6 +53,11 @@ dat_says() {
 }
 
 dat_exact dat-plain 1 $amd/32/0 0
+if wanted dat-full; then
+	"$program" merge "${dat_files[@]}" -o "$work/dat/m" --why nobody > /dev/full 2>&1
+	[ $? = 1 ]
+	verdict dat-full $? 'no status 1 for a full output'
+fi
 dat_says dat-given 0 '' "${dat_files[@]}" -t 5
 dat_exact dat-unscaled-amd 1 1/0/0 0
 dat_exact dat-steps 2 "$intel/48/0,$intel/48/12345678,$intel/48/1,$intel/48/999999999999" 0
@@ -89,6 +94,7 @@ dat_make 2 $amd/32/0 debugfs
 dat_says dat-debugfs-two 1 'say --vm PID' "${dat_files[@]}"
 dat_says dat-debugfs-vm 0 "what KVM's debugfs told of process $((0xde01))" -h "$work/dat/host.dat" \
 	-g "$work/dat/vm1.dat" --vm $((0xde00)) -g "$work/dat/vm2.dat" --vm $((0xde01))
+dat_says dat-bad-vm 2 'wants the process' -h "$work/dat/host.dat" -g "$work/dat/vm1.dat" --vm 7x
 dat_says dat-debugfs-other-vm 1 'no pvperf_clock with' -h "$work/dat/host.dat" -g "$work/dat/vm1.dat" --vm 7
 
 dat_make 1 $amd/32/0
