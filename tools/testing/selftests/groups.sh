@@ -22,6 +22,8 @@ taken=$((all - left))
 six=cycles:u,instructions:u,branches:u,branch-misses:u,cache-references:u,cache-misses:u
 four=cycles:u,instructions:u,branches:u,branch-misses:u
 
+own=$(echo "$six" | sed 's/branches/branch-instructions/; s|\([a-z-]*\):u|pvperf/vcpu-\1/u|g')
+
 short() { stat "$1" ./loop100m; }
 
 # syscalls EVENTS: a program with many, at a steady rate. A short one would have too few turns
@@ -126,6 +128,14 @@ changes() {
 	run "{task-clock,$four},{task-clock,$four},{task-clock,$four},task-clock" |
 		awk 'NR % 5 == 1' > /tmp/numbers
 	twin "$1: task-clock, as the leader of one of three groups that take turns" 5
+	# The PMU with names of its own: on 6.1 its groups are in another context than those of "cpu".
+	run "{task-clock,$own},task-clock" > /tmp/numbers
+	twin "$1: task-clock, as the leader of events of pvperf" 2
+	taker_give
+	run "$own" | cut -d ' ' -f 1 > /tmp/truth
+	taker_take
+	run "{$own}" > /tmp/numbers
+	like "$1: a group of events of pvperf" 20 95
 	taker_give
 }
 
