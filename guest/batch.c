@@ -51,9 +51,10 @@ static void result_open(struct pvperf_cpu *cpu, struct pvperf_slot *slot,
 	/* Another kernel on this vCPU has left events behind that have our ids. */
 	if (result == -KVM_EEXIST || result == -KVM_ENOSYS)
 		cpu->link.lost = true;
-	/* If that makes room the next flush tries again. */
-	if (result != -KVM_ENOSPC || !pvperf_slot_close_idle(cpu))
-		slot_note_refused(cpu, slot);
+	slot_note_refused(cpu, slot);
+	/* Makes room for the next try. */
+	if (result == -KVM_ENOSPC)
+		pvperf_slot_close_idle(cpu);
 	pvperf_account_unserved(cpu, slot);
 }
 

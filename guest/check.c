@@ -5,6 +5,7 @@
  */
 #define pr_fmt(fmt) "pvperf_guest: " fmt
 
+#include <linux/atomic.h>
 #include <linux/printk.h>
 #include "../compat/core.h"
 #include "check.h"
@@ -12,7 +13,7 @@
 #include "state.h"
 
 static const char *broken;	/* the first that did not hold */
-static bool watched;
+static atomic_t due;	/* events that are there, and runs of the watch to come */
 
 static void check(bool holds, const char *what)
 {
@@ -29,7 +30,7 @@ static void check_slot(struct pvperf_cpu *cpu, int s)
 
 	check(slot->on == !!(cpu->set.on & bit));
 	check(!slot->on || slot->open);
-	check(!slot->open || READ_ONCE(watched) || slot->trial);
+	check(!slot->open || atomic_read(&due) || slot->trial);
 	check(!slot->leaving);
 	check(!(cpu->set.idling & bit) || (slot->on && !slot->event));
 	check(!(cpu->set.stale & bit) || cpu->set.idling & bit);
@@ -53,9 +54,9 @@ void pvperf_check_read(const struct perf_event *event)
 	check(pvperf_core_times_fit(event));
 }
 
-void pvperf_check_watch(bool on)
+void pvperf_check_watch(int more)
 {
-	WRITE_ONCE(watched, on);
+	atomic_add(more, &due);
 }
 
 void pvperf_check_print(void)

@@ -17,14 +17,14 @@ struct pvperf_cpu;
 void pvperf_check_flush(struct pvperf_cpu *cpu);
 /* @event was read: its times are what a reader gets. IRQs are off. */
 void pvperf_check_read(const struct perf_event *event);
-/* From now on there is a watch, or none. */
-void pvperf_check_watch(bool on);
+/* So many more events, and runs of the watch to come. */
+void pvperf_check_watch(int more);
 /* Says what did not hold, if anything. Process context. */
 void pvperf_check_print(void);
 #else
 static inline void pvperf_check_flush(struct pvperf_cpu *cpu) { }
 static inline void pvperf_check_read(const struct perf_event *event) { }
-static inline void pvperf_check_watch(bool on) { }
+static inline void pvperf_check_watch(int more) { }
 static inline void pvperf_check_print(void) { }
 #endif
 

@@ -308,8 +308,11 @@ static void other_take(const struct perf_event *first, struct pvperf_other *othe
 {
 	u64 now = pvperf_core_tstamp(first), here = now - other->added;
 
-	if (pvperf_core_is_off(event))
+	/* If it is enabled again it comes to the group anew. */
+	if (pvperf_core_is_off(event)) {
+		other->event = NULL;
 		return;
+	}
 	time = min(time, here - other->taken);
 	other->taken += time;
 	pvperf_core_take_running_of_other(event, time, now);

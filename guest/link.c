@@ -22,7 +22,7 @@
 #define PVPERF_LINK_RETRY	(HZ / 10)
 
 static atomic_t losses;	/* how often CPUs have lost their host */
-static u32 reason;	/* that a host gave last, KVM_PERF_REASON_*, until the next one is printed */
+static u32 reason;	/* that a host gave last, KVM_PERF_REASON_*, until printed */
 
 /* A new host begins to count its NMIs anew. */
 static void link_begin_nmis(struct pvperf_cpu *cpu)

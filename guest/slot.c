@@ -89,9 +89,8 @@ void pvperf_slot_claim(struct pvperf_cpu *cpu, int s, const struct pvperf_key *k
 		set_bit(s, &cpu->set.dirty);
 }
 
-bool pvperf_slot_close_idle(struct pvperf_cpu *cpu)
+void pvperf_slot_close_idle(struct pvperf_cpu *cpu)
 {
-	bool found = false;
 	int s;
 
 	lockdep_assert_irqs_disabled();
@@ -100,9 +99,7 @@ bool pvperf_slot_close_idle(struct pvperf_cpu *cpu)
 			continue;
 		cpu->slot[s].close = true;
 		set_bit(s, &cpu->set.dirty);
-		found = true;
 	}
-	return found;
 }
 
 static unsigned long slots_that(struct pvperf_cpu *cpu,

@@ -29,8 +29,8 @@ int pvperf_slot_find(struct pvperf_cpu *cpu, const struct pvperf_key *key,
  * event counts for @key already, the slot does not become dirty.
  */
 void pvperf_slot_claim(struct pvperf_cpu *cpu, int s, const struct pvperf_key *key);
-/* Has the next flush close all host events that no perf_event uses; false if there are none. */
-bool pvperf_slot_close_idle(struct pvperf_cpu *cpu);
+/* Has the next flush close all host events that no perf_event uses. */
+void pvperf_slot_close_idle(struct pvperf_cpu *cpu);
 
 /* Marks all slots with an event dirty. */
 void pvperf_slot_mark_dirty(struct pvperf_cpu *cpu);

@@ -126,14 +126,14 @@ static int trial(const struct pvperf_key *key, int *slot)
 	unsigned long flags;
 	int err, losses = pvperf_link_losses();
 
+	/* The watch closes the host event if no perf_event takes it over. */
+	pvperf_watch_get();
 	local_irq_save(flags);
 	err = trial_here(pvperf_cpu_this(), key, slot);
 	local_irq_restore(flags);
 	if (err <= 0)
 		answer_note(key, losses, err);
-	/* Also if nobody counts, and the event is for nobody. */
-	if (!err)
-		pvperf_watch_once();
+	pvperf_watch_put();
 	return err > 0 ? 0 : err;
 }
 

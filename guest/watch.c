@@ -142,7 +142,7 @@ static void watch_print(void)
 
 	if (told_model < 0)
 		told_model = model;
-	if (losses == told && gone == told_gone && (!gone || reason == told_reason))
+	if (losses == told && gone == told_gone)
 		return;
 	if (!gone || !told_gone || reason != told_reason)
 		watch_print_host(gone, reason);
@@ -159,6 +159,12 @@ static void watch_print(void)
 static void watch_work(struct work_struct *work);
 static DECLARE_DELAYED_WORK(next_watch, watch_work);
 
+static void watch_schedule(void)
+{
+	if (schedule_delayed_work(&next_watch, PVPERF_WATCH_EVERY))
+		pvperf_check_watch(1);
+}
+
 static void watch_work(struct work_struct *work)
 {
 	bool needed = atomic_read(&nr_events);
@@ -170,34 +176,28 @@ static void watch_work(struct work_struct *work)
 	watch_print();
 	pvperf_check_print();
 	if (needed)
-		schedule_delayed_work(&next_watch, PVPERF_WATCH_EVERY);
-	else if (!atomic_read(&nr_events) && !delayed_work_pending(&next_watch))
-		pvperf_check_watch(false);
+		watch_schedule();
+	pvperf_check_watch(-1);
 }
 
 void pvperf_watch_get(void)
 {
-	pvperf_check_watch(true);
+	pvperf_check_watch(1);
 	if (atomic_inc_return(&nr_events) == 1)
-		schedule_delayed_work(&next_watch, PVPERF_WATCH_EVERY);
+		watch_schedule();
 }
 
 void pvperf_watch_put(void)
 {
 	WRITE_ONCE(last_end, jiffies);
 	atomic_dec(&nr_events);
+	pvperf_check_watch(-1);
 }
 
 bool pvperf_watch_awake(void)
 {
 	return atomic_read(&nr_events) ||
 	       time_before(jiffies, READ_ONCE(last_end) + PVPERF_WATCH_EVERY);
-}
-
-void pvperf_watch_once(void)
-{
-	pvperf_watch_get();
-	pvperf_watch_put();
 }
 
 void pvperf_watch_stop(void)

@@ -7,8 +7,6 @@ void pvperf_watch_get(void);
 void pvperf_watch_put(void);
 /* Does it run, or has it within a second? If not, nobody has noticed a new host. */
 bool pvperf_watch_awake(void);
-/* Runs the watch once, which closes all host events that no perf_event uses. */
-void pvperf_watch_once(void);
 /* Process context, when there is no perf_event left. */
 void pvperf_watch_stop(void);
 

@@ -175,7 +175,8 @@ both_sides
 tap $? "access=global is taken back" "$host"
 
 # This VM may count alone only, and another one counts.
-host "echo 'uid=* comm=$comm access=exclusive' > $rules"
+uid=$(host "stat -c %u /proc/$(vm_process)")
+host "echo 'uid=$uid comm=$comm access=exclusive' > $rules"
 host '/t/counts 3' > /tmp/other &
 sleep 1
 n=$(count -e instructions:u ./loop100m)
@@ -192,7 +193,7 @@ tap $? "access=exclusive is taken back"
 # nothing open: no other VM would count.
 rmmod pvperf_guest
 insmod /lab/pvperf_guest.ko
-host "echo 'uid=* comm=$comm access=exclusive' > $rules"
+host "echo 'uid=$uid comm=$comm access=exclusive' > $rules"
 sleep 5
 host '/t/counts 1' > /tmp/other
 grep -qx 'it counts' /tmp/other

@@ -422,6 +422,18 @@ static void test_other_leaves(void)
 	tap(near(scaled(clock, clock), 1) && times_fit(leader),
 	    "task-clock is disabled alone: %.3f of 1, running %.3f", scaled(clock, clock),
 	    (s64)clock->total_time_running / 1e9);
+	core_state(clock, PERF_EVENT_STATE_INACTIVE);
+	resched(leader);
+	for (i = 0; i < 10; i++) {
+		pass(leader, SEC);
+		watch(leader);
+	}
+	group_read(leader);
+	tap(near(scaled(leader, leader), 111), "task-clock is enabled again: cycles %.3f of 111",
+	    scaled(leader, leader));
+	tap(near(clock->total_time_running / 1e9, 6) && near(scaled(clock, clock), 11) && times_fit(leader),
+	    "task-clock is enabled again: %.3f of 11, running %.3f of 6", scaled(clock, clock),
+	    (s64)clock->total_time_running / 1e9);
 	group_free(leader);
 }
 
