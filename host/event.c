@@ -331,11 +331,11 @@ static u32 event_state_soon(const struct pvperf_host_event *event)
 }
 
 /*
- * The time from .synced until the new perf_event counts, if there is one, is missed. The guest is
- * told by the vCPU's next call.
+ * The time from .synced until the new perf_event counts, if there is one, is missed. If not @tell,
+ * the guest is told by the vCPU's next call that is about the event.
  */
 static void event_renew(struct pvperf_host_event *event, struct pvperf_thread *before,
-			u64 left)
+			u64 left, bool tell)
 {
 	event_release(event, before);
 	event->perf = event_create(event);
@@ -346,7 +346,10 @@ static void event_renew(struct pvperf_host_event *event, struct pvperf_thread *b
 		event->base.time_enabled += max_t(s64, local_clock() - event->synced, 0);
 	event->vcpu->clock = 0;
 	/* Before it is on, and may overflow on another CPU: .sync has one writer at a time. */
-	pvperf_sync_event_quietly(event, event_state_soon(event));
+	if (tell)
+		pvperf_sync_event_as(event, event_state_soon(event));
+	else
+		pvperf_sync_event_quietly(event, event_state_soon(event));
 	if (event->enabled && event->perf) {
 		pvperf_overflow_arm(event, left);
 		perf_event_enable(event->perf);
@@ -373,7 +376,7 @@ void pvperf_event_rebind(struct pvperf_host_event *event, struct pvperf_thread *
 	}
 	left = event_stop(event);
 	event_rebase(event);
-	event_renew(event, before, left);
+	event_renew(event, before, left, true);
 }
 
 void pvperf_event_reopen(struct pvperf_host_event *event)
@@ -384,7 +387,7 @@ void pvperf_event_reopen(struct pvperf_host_event *event)
 	left = event_stop(event);
 	pvperf_sync_event_quietly(event, event->sync.state);
 	event_carry(event);
-	event_renew(event, event->vcpu->thread, left);
+	event_renew(event, event->vcpu->thread, left, false);
 }
 
 bool pvperf_event_has_counter(const struct pvperf_host_event *event)

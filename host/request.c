@@ -45,6 +45,16 @@ static void vm_work_do(struct pvperf_vm *vm, unsigned long todo)
 	WRITE_ONCE(vm->moved, vm_reopen(vm, todo));
 }
 
+/* The end of a VM may run beside a work that has begun before: on another workqueue. */
+static void vm_note_done(struct pvperf_vm *vm, int asked)
+{
+	int done = READ_ONCE(vm->done);
+
+	/* Full: pairs with vm_is_done(). */
+	while (asked - done > 0 && !try_cmpxchg(&vm->done, &done, asked))
+		;
+}
+
 /*
  * Each VM has a work of its own, so one whose process holds up perf does not keep others
  * waiting, as long as there are workers: WQ_MAX_ACTIVE, and as many for VMs that have ended.
@@ -64,7 +74,7 @@ void pvperf_request_work(struct work_struct *work)
 		vm_work_do(vm, todo);
 	else
 		pvperf_vcpu_clear_all(vm, PVPERF_END_SILENT);
-	smp_store_release(&vm->done, asked);	/* pairs with vm_is_done() */
+	vm_note_done(vm, asked);
 	wake_up_all(&served);
 	/* May destroy the VM, which takes long if it is large. */
 	if (kvm)
