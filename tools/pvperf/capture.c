@@ -24,7 +24,7 @@
 #include "command.h"
 
 #define SIDES_MAX	65	/* the host, and as many guests as merge takes */
-#define START_MS	90000	/* the script gives up before */
+#define WAIT_MS	90000	/* the script gives up before, when it starts */
 
 const char capture_help[] =
 "pvperf record -o DIR --guest NAME=COMMAND [--guest ...] [--host COMMAND] [-e EVENT]... [-- CMD]\n"
@@ -253,25 +253,39 @@ static int side_failed(const struct side *side, const char *why)
 	return EXIT_PROBLEM;
 }
 
-/* @ms: -1 waits for ever, also if a signal comes. */
-static bool side_speaks(const struct side *side, int ms)
+static void stop(int signal)
+{
+	stopped = signal;
+}
+
+/* While nothing is fetched a second Ctrl-C ends pvperf; the sides see that their pipe has ended. */
+static void signals_take(void)
+{
+	const struct sigaction action = { .sa_handler = stop, .sa_flags = SA_RESETHAND };
+
+	sigaction(SIGINT, &action, NULL);
+	sigaction(SIGTERM, &action, NULL);
+	signal(SIGPIPE, SIG_IGN);
+}
+
+/* @ends: trace-cmd there may need long to put a large file together. */
+static bool side_speaks(const struct side *side, bool ends)
 {
 	struct pollfd p = { .fd = side->from, .events = POLLIN };
 	int n;
 
-	do
-		n = poll(&p, 1, ms);
-	while (n < 0 && errno == EINTR && ms < 0);
+	while (!(n = poll(&p, 1, WAIT_MS)) && ends)
+		fprintf(stderr, "pvperf: %s: waiting for its file; Ctrl-C leaves it out\n", side->name);
 	return n == 1;
 }
 
 /* A line of what the script says, without what a terminal would obey. */
-static int side_line(struct side *side, int ms, char *line, size_t size)
+static int side_line(struct side *side, bool ends, char *line, size_t size)
 {
 	size_t n = 0;
 
 	do {
-		if (!side_speaks(side, ms))
+		if (!side_speaks(side, ends))
 			return stopped ? EXIT_PROBLEM :
 					 side_failed(side, "no answer from its command; ssh can't ask here: try it by hand, with -o BatchMode=yes");
 		if (read(side->from, line + n, 1) != 1)
@@ -287,7 +301,7 @@ static int side_line(struct side *side, int ms, char *line, size_t size)
 static int side_ready(struct side *side)
 {
 	char line[200];
-	int status = side_line(side, START_MS, line, sizeof(line));
+	int status = side_line(side, false, line, sizeof(line));
 
 	if (status)
 		return status;
@@ -326,10 +340,9 @@ static int side_receive(struct side *side, int fd, uint64_t size)
 	uint64_t all = 0;
 	ssize_t n;
 
-	while ((n = read(side->from, buffer, sizeof(buffer)))) {
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
+	while (all < size) {
+		n = read(side->from, buffer, size - all < sizeof(buffer) ? size - all : sizeof(buffer));
+		if (n <= 0)
 			break;
 		if (!write_all(fd, buffer, n))
 			return failed(side->part, strerror(errno));
@@ -343,15 +356,18 @@ static int side_receive(struct side *side, int fd, uint64_t size)
 	return EXIT_PROBLEM;
 }
 
-/* trace-cmd there may need long to put a large file together. A second Ctrl-C ends us. */
+/* A signal from here on leaves this side out, and the next ones are fetched. */
 static int side_fetch(struct side *side)
 {
 	char line[200], *end;
 	uint64_t size;
-	int status = side_line(side, -1, line, sizeof(line)), fd;
+	int status, fd;
 
+	stopped = 0;
+	signals_take();
+	status = side_line(side, true, line, sizeof(line));
 	if (status)
-		return status;
+		return stopped ? failed(side->name, "left out") : status;
 	size = strtoull(line, &end, 10);
 	if (!size || *end)
 		return side_failed(side, line);
@@ -397,21 +413,6 @@ static int side_end(struct side *side)
 }
 
 /* ------------------------------------------------------------------ the recording */
-
-static void stop(int signal)
-{
-	stopped = signal;
-}
-
-/* A second Ctrl-C ends pvperf; the sides see that their pipe has ended. */
-static void signals_take(void)
-{
-	const struct sigaction action = { .sa_handler = stop, .sa_flags = SA_RESETHAND };
-
-	sigaction(SIGINT, &action, NULL);
-	sigaction(SIGTERM, &action, NULL);
-	signal(SIGPIPE, SIG_IGN);
-}
 
 static int all_start(void)
 {

@@ -162,22 +162,29 @@ static int show(bool as_json)
 
 /* ---------------------------------------------------------- check and apply */
 
-/* Before the rules of the files: what pvperf set has said of VMs that still run. */
-/* Have the files a rule for the process that @kept is about? Then that one holds. */
+/* Have the files a rule for the process that @kept is about, and for it alone? Then that one holds. */
 static bool rules_replace(const struct rules *rules, const char *kept)
 {
-	size_t len = strcspn(kept, " ");
+	struct pvperf_rule rule;
+	char line[PVPERF_RULE_MAX + 1], why[PVPERF_WHY];
+	size_t len = strcspn(kept, " ") - strlen("pid=");
 	const char *pid;
 	int i;
 
 	for (i = 0; i < rules->n; i++) {
-		pid = strstr(rules->line[i], "pid=");
-		if (pid && !strncmp(pid, kept, len) && (!pid[len] || strchr(" \t", pid[len])))
+		snprintf(line, sizeof(line), "%s", rules->line[i]);
+		if (pvperf_rule_parse(&rule, line, why) != 1)
+			continue;
+		pid = rule.match[PVPERF_MATCH_PID];
+		if (pid && strlen(pid) == len && !strncmp(pid, kept + strlen("pid="), len) &&
+		    !rule.match[PVPERF_MATCH_COMM] && !rule.match[PVPERF_MATCH_UID] &&
+		    !rule.match[PVPERF_MATCH_CGROUP])
 			return true;
 	}
 	return false;
 }
 
+/* Before the rules of the files: what pvperf set has said of VMs that still run. */
 static bool keep_set(struct rules *rules)
 {
 	struct rules now = { 0 };
