@@ -39,6 +39,21 @@ static inline u64 pvperf_core_tstamp(const struct perf_event *event)
 }
 
 /**
+ * pvperf_core_off() - A number that grows by the time in which an event is off
+ * @event: the event
+ *
+ * perf_event_update_time() moves .tstamp, and adds as much to .total_time_enabled if .state is
+ * INACTIVE or more.
+ *
+ * Context: ctx->lock held.
+ * Return: the number; it is the same as before if the event was not off since.
+ */
+static inline u64 pvperf_core_off(const struct perf_event *event)
+{
+	return event->tstamp - event->total_time_enabled;
+}
+
+/**
  * pvperf_core_take_running() - Take time out of an event's running time
  * @event: the event
  * @time: at most this much

@@ -90,6 +90,25 @@ static const struct pvperf_other *other_find(const struct pvperf_other *others, 
 	return NULL;
 }
 
+static struct pvperf_other other_note(const struct perf_event *event)
+{
+	return (struct pvperf_other) {
+		.event = event,
+		.count = local64_read(&event->count),
+		.added = pvperf_core_tstamp(event),
+		.off = pvperf_core_off(event),
+	};
+}
+
+/*
+ * Was it off since? A sibling may be disabled alone, and core then tells only the sibling's own
+ * PMU. Nobody knows which part of the losses fell into that time.
+ */
+static bool other_was_off(const struct pvperf_other *other, const struct perf_event *event)
+{
+	return pvperf_core_is_off(event) || other->off != pvperf_core_off(event);
+}
+
 /* Whom @p answers for besides its own kind. Those who were there before keep their notes. */
 static void group_find_others(struct pvperf_event *p, struct perf_event *leader, int known)
 {
@@ -103,23 +122,25 @@ static void group_find_others(struct pvperf_event *p, struct perf_event *leader,
 		if (!other_counts(event, n))
 			continue;
 		before = other_find(was, known, event);
-		p->other[n++] = before ? *before : (struct pvperf_other) {
-			.event = event,
-			.count = local64_read(&event->count),
-			.added = pvperf_core_tstamp(event),
-		};
+		p->other[n++] = before && !other_was_off(before, event) ? *before : other_note(event);
 	}
 	p->others = n;
 }
 
 static bool group_has_new_other(const struct pvperf_event *p, struct perf_event *leader)
 {
+	const struct pvperf_other *before;
 	struct perf_event *event;
 	int n = 0;
 
-	each_member(event, leader)
-		if (other_counts(event, n) && n++ >= 0 && !other_find(p->other, p->others, event))
+	each_member(event, leader) {
+		if (!other_counts(event, n))
+			continue;
+		before = other_find(p->other, p->others, event);
+		if (!before || other_was_off(before, event))
 			return true;
+		n++;
+	}
 	return false;
 }
 
@@ -189,20 +210,16 @@ static void group_note_others(struct pvperf_event *p, struct perf_event *leader)
 				p->other[i].count = local64_read(&event->count);
 }
 
-/*
- * Not if the event was reset meanwhile, or has come to the group. One that was disabled alone
- * keeps count and time: core tells only the event's own PMU.
- */
+/* Not if the event was reset or off meanwhile, or has come to the group. */
 static void group_level_other(const struct pvperf_event *p, struct perf_event *event, u64 share)
 {
 	s64 grown;
 	int i;
 
-	if (pvperf_core_is_off(event))
-		return;
 	for (i = 0; i < p->others; i++) {
 		grown = local64_read(&event->count) - p->other[i].count;
-		if (p->other[i].event == event && grown > 0)
+		if (p->other[i].event == event && grown > 0 &&
+		    !other_was_off(&p->other[i], event))
 			local64_sub(grown - group_part(grown, share), &event->count);
 	}
 }
@@ -308,9 +325,8 @@ static void other_take(const struct perf_event *first, struct pvperf_other *othe
 {
 	u64 now = pvperf_core_tstamp(first), here = now - other->added;
 
-	/* If it is enabled again it comes to the group anew. */
-	if (pvperf_core_is_off(event)) {
-		other->event = NULL;
+	if (other_was_off(other, event)) {
+		*other = other_note(event);
 		return;
 	}
 	time = min(time, here - other->taken);

@@ -86,6 +86,7 @@ struct pvperf_other {
 	u64 count;	/* at the last levelling */
 	u64 added;	/* its pvperf_core_tstamp() when it came to the group ... */
 	u64 taken;	/* ... and what of its running time was taken since */
+	u64 off;	/* pvperf_core_off(); another number: it was off since */
 };
 
 /* How a perf_event's time is booked while the event is on a CPU. */
@@ -105,7 +106,7 @@ struct pvperf_event {
 	int last;		/* number of its last slot, whichever CPU that was on */
 	bool hardware;		/* needs a counter of the host */
 	bool nested_only;	/* counts guests of this guest only: always 0 */
-	bool refused;		/* the host has refused it before; it asked at once then */
+	bool refused;		/* the host has refused it before: now the watch asks */
 	local64_t since;	/* counted since the last sample, or levelling of the group */
 	u64 count_fresh_at;	/* when the page's count was last up to date; local_clock() */
 	bool times_fresh;	/* the page's times were up to date then, too */

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Would the host open an event? What it has answered is remembered as long as it is the same
- * host with the same policy, and the watch would notice if not. If there is no answer the event
- * is opened in a slot of this CPU that has no perf_event. Calls slot.h for the slot, batch.h for
- * the OPEN, and watch.h, which closes a host event that no perf_event takes over.
+ * host with the same policy, and until a second after the last event: then nobody looks whether
+ * it is. If there is no answer the event is opened in a slot of this CPU that has no perf_event.
+ * Calls slot.h for the slot, batch.h for the OPEN, and watch.h, which closes a host event that no
+ * perf_event takes over.
  */
 #define pr_fmt(fmt) "pvperf_guest: " fmt
 

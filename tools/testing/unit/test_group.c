@@ -254,6 +254,14 @@ static void pass(struct perf_event *leader, u64 time)
 	}
 }
 
+static void pass_seconds(struct perf_event *leader, int n)
+{
+	for (; n; n--) {
+		pass(leader, SEC);
+		watch(leader);
+	}
+}
+
 /* ------------------------------------------------------------- the tests */
 
 static double scaled(const struct perf_event *event, const struct perf_event *times)
@@ -334,15 +342,11 @@ static void test_turns(void)
 static void test_other_joins(void)
 {
 	struct perf_event *leader = event_new(&ours, NULL), *clock = event_new(&foreign, leader);
-	int i;
 
 	begin_anew();
 	clock->state = PERF_EVENT_STATE_OFF;
 	group_in(leader, 0);
-	for (i = 0; i < 10; i++) {
-		pass(leader, SEC);
-		watch(leader);
-	}
+	pass_seconds(leader, 10);
 	core_state(clock, PERF_EVENT_STATE_INACTIVE);
 	resched(leader);
 	pass(leader, SEC);
@@ -359,15 +363,11 @@ static void test_alone_before(void)
 {
 	struct perf_event *first = event_new(&ours, NULL), *second;
 	u64 read;
-	int i;
 
 	begin_anew();
 	served[0] = 1;
 	group_in(first, 0);
-	for (i = 0; i < 60; i++) {
-		pass(first, SEC);
-		watch(first);
-	}
+	pass_seconds(first, 60);
 	group_read(first);
 	read = local64_read(&first->count);
 	second = event_new(&ours, first);
@@ -384,15 +384,11 @@ static void test_alone_before(void)
 static void test_one_leaves(void)
 {
 	struct perf_event *first = event_new(&ours, NULL), *second = event_new(&ours, first);
-	int i;
 
 	begin_anew();
 	served[0] = 1;
 	group_in(first, 0);
-	for (i = 0; i < 60; i++) {
-		pass(first, SEC);
-		watch(first);
-	}
+	pass_seconds(first, 60);
 	event_out(second, PERF_EVENT_STATE_OFF);
 	settle(BIT(1));
 	group_read(first);
@@ -401,33 +397,29 @@ static void test_one_leaves(void)
 	group_free(first);
 }
 
-/* core tells only its own PMU when task-clock is disabled alone. */
-static void test_other_leaves(void)
+/* core tells only its own PMU when task-clock is disabled alone. @read: and meanwhile all is read. */
+static void test_other_leaves(bool read)
 {
 	struct perf_event *leader = event_new(&ours, NULL), *clock = event_new(&foreign, leader);
-	int i;
 
 	begin_anew();
 	group_in(leader, 0);
 	pass(leader, SEC);
 	watch(leader);
 	core_state(clock, PERF_EVENT_STATE_OFF);
-	for (i = 0; i < 100; i++) {
-		pass(leader, SEC);
-		watch(leader);
-	}
-	group_read(leader);
-	tap(near(scaled(leader, leader), 101), "task-clock is disabled alone: cycles %.3f of 101",
+	pass_seconds(leader, 100);
+	if (read)
+		group_read(leader);
+	else
+		core_update(leader);
+	tap(!read || near(scaled(leader, leader), 101), "task-clock is disabled alone: cycles %.3f of 101",
 	    scaled(leader, leader));
 	tap(near(scaled(clock, clock), 1) && times_fit(leader),
 	    "task-clock is disabled alone: %.3f of 1, running %.3f", scaled(clock, clock),
 	    (s64)clock->total_time_running / 1e9);
 	core_state(clock, PERF_EVENT_STATE_INACTIVE);
 	resched(leader);
-	for (i = 0; i < 10; i++) {
-		pass(leader, SEC);
-		watch(leader);
-	}
+	pass_seconds(leader, 10);
 	group_read(leader);
 	tap(near(scaled(leader, leader), 111), "task-clock is enabled again: cycles %.3f of 111",
 	    scaled(leader, leader));
@@ -528,7 +520,8 @@ int main(void)
 	test_other_joins();
 	test_alone_before();
 	test_one_leaves();
-	test_other_leaves();
+	test_other_leaves(true);
+	test_other_leaves(false);
 	test_sampling();
 	test_random();
 	return tap_end();
