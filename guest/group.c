@@ -122,7 +122,9 @@ static void group_find_others(struct pvperf_event *p, struct perf_event *leader,
 		if (!other_counts(event, n))
 			continue;
 		before = other_find(was, known, event);
-		p->other[n++] = before && !other_was_off(before, event) ? *before : other_note(event);
+		if (before && other_was_off(before, event))
+			before = NULL;
+		p->other[n++] = before ? *before : other_note(event);
 	}
 	p->others = n;
 }
