@@ -98,13 +98,26 @@ static void reports_json(const struct report *r, int n, bool fits)
 	json_object_put(all);
 }
 
-/* A VM is a guest; a VM that runs KVM itself is a host as well. */
+/* Of any version, loaded or not. */
+static bool host_installed(void)
+{
+	char path[512];
+
+	return module_there(side_host.module) ||
+	       module_file(side_host.module, path, sizeof(path)) ||
+	       root_matches("/usr/src/pvperf-host-*/dkms.conf");
+}
+
+/*
+ * A VM is a guest. Most VMs have KVM loaded, as their hosts allow nested virtualization by
+ * default; so a guest of KVM is a host as well only if it has the host's module.
+ */
 static void sides_find(bool *host, bool *guest)
 {
 	bool kvm = root_exists("/dev/kvm") || module_there("kvm");
 
-	*host = !cpuid_is_guest() || kvm;
 	*guest = cpuid_is_guest() && (cpuid_is_kvm() || !kvm);
+	*host = !cpuid_is_guest() || (kvm && (!*guest || host_installed()));
 }
 
 int command_check(const struct options *options)

@@ -16,7 +16,7 @@
 
 #define N(array)	((int)(sizeof(array) / sizeof(*(array))))
 
-/* The functions of KVM that host/door.c hooks; it diverts the first three. */
+/* The functions of KVM that host/door.c hooks. */
 static const char *const host_hooks[] = {
 	"kvm_emulate_hypercall", "kvm_cpuid", "kvm_arch_pre_destroy_vm",
 	"kvm_vcpu_reset", "kvm_arch_vcpu_ioctl_set_regs", "kvm_arch_vcpu_ioctl_set_mpstate",
@@ -95,6 +95,13 @@ static void host_pmu(const struct side *side, struct finding *f)
 	}
 }
 
+static bool host_yields(const struct side *side)
+{
+	char value[8];
+
+	return !module_parameter(side->module, "yield", value, sizeof(value)) && *value == 'Y';
+}
+
 /* KVM has the mediated vPMU since 7.0; it is off by default. */
 static void host_mediated(const struct side *side, struct finding *f)
 {
@@ -109,14 +116,17 @@ static void host_mediated(const struct side *side, struct finding *f)
 			   "KVM is not loaded, so there is no mediated vPMU");
 	} else if (err) {
 		finding_unread(f, "the parameter enable_mediated_pmu", err);
-	} else if (*value == 'Y' || *value == '1') {
+	} else if (*value != 'Y' && *value != '1') {
+		finding_ok(f, "%s.enable_mediated_pmu is off", vendor);
+	} else if (host_yields(side)) {
+		finding_ok(f, "%s.enable_mediated_pmu is on, and guests' hardware events yield to such VMs (yield=1)",
+			   vendor);
+	} else {
 		finding_problem(f, "%s.enable_mediated_pmu is on: a VM with a mediated vPMU and guests' events can't use the PMU at the same time",
 				vendor);
-		finding_run(f, ", once all VMs are stopped; set it in /etc/modprobe.d, too",
+		finding_run(f, ", once all VMs are stopped (set it in /etc/modprobe.d, too), or have guests' events yield: pvperf_host's yield=1",
 			    "modprobe -r pvperf_host %s; modprobe %s enable_mediated_pmu=0; modprobe pvperf_host",
 			    vendor, vendor);
-	} else {
-		finding_ok(f, "%s.enable_mediated_pmu is off", vendor);
 	}
 }
 
@@ -185,19 +195,25 @@ static void host_functions(const struct side *side, struct finding *f)
 	}
 }
 
+/* The functions that host/door.c diverts: three of KVM, and two of perf for a mediated vPMU. */
+static const char *const host_diverts[] = {
+	"kvm_emulate_hypercall", "kvm_cpuid", "kvm_arch_pre_destroy_vm",
+	"perf_create_mediated_pmu", "perf_release_mediated_pmu",
+};
+
 /* ftrace lets only one user divert a function: a live patch, or one module. */
 static void host_conflict(const struct side *side, struct finding *f)
 {
-	struct symbol symbols[N(host_hooks)];
+	struct symbol symbols[N(host_diverts)];
 	char pattern[128];
 	int i, err;
 
-	host_symbols(symbols);
-	for (i = 0; i < 3; i++) {
+	for (i = 0; i < N(host_diverts); i++) {
+		symbols[i] = (struct symbol){ .name = host_diverts[i] };
 		snprintf(pattern, sizeof(pattern),
-			 "/sys/kernel/livepatch/*/kvm/%s,*", host_hooks[i]);
+			 "/sys/kernel/livepatch/*/*/%s,*", host_diverts[i]);
 		if (root_matches(pattern)) {
-			finding_problem(f, "a live patch diverts %s", host_hooks[i]);
+			finding_problem(f, "a live patch diverts %s", host_diverts[i]);
 			finding_todo(f, "disable that patch (/sys/kernel/livepatch/*/enabled), or boot a kernel that does not need the patch");
 			return;
 		}
@@ -206,11 +222,11 @@ static void host_conflict(const struct side *side, struct finding *f)
 		finding_ok(f, "pvperf_host diverts the functions");
 		return;
 	}
-	err = symbols_taken(symbols, N(host_hooks));
-	for (i = 0; i < 3; i++) {
+	err = symbols_taken(symbols, N(host_diverts));
+	for (i = 0; i < N(host_diverts); i++) {
 		if (symbols[i].taken) {
 			finding_problem(f, "another module diverts %s (see /sys/kernel/tracing/enabled_functions)",
-					host_hooks[i]);
+					host_diverts[i]);
 			finding_todo(f, "unload that module");
 			return;
 		}

@@ -76,9 +76,13 @@ look guest-not-counted machine_guest 'put perf_event 0 0 500 0' \
 look guest-not-opened machine_guest 'put perf_event 2' \
 	counting problem 1 'No such file or directory'
 
-# A VM that runs KVM is a guest and a host; in a VM of another hypervisor, a host only.
-look nested-is-guest machine_guest 'mkdir dev; : > dev/kvm' counting ok 1 cycles
-look nested-is-host machine_guest 'mkdir dev; : > dev/kvm' kvm problem 1 'nested'
+# A VM that has KVM loaded is a guest, and a host if it has the module; in a VM of another
+# hypervisor, a host only.
+look nested-is-guest machine_guest 'mkdir dev; : > dev/kvm' counting ok 0 cycles
+look nested-is-host machine_guest 'mkdir dev; : > dev/kvm; put usr/src/pvperf-host-0.1/dkms.conf' \
+	kvm problem 1 'nested'
+look nested-is-loaded-host machine_guest \
+	'mkdir dev; : > dev/kvm; put sys/module/pvperf_host/initstate live' kvm problem 1 'nested'
 look nested-in-other machine_host \
 	'cpuid_set 1 0 0 80000000 0; cpuid_set 40000000 0 54474354 43544743 47435447' \
 	module ok 0 pvperf_host

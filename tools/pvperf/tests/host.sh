@@ -28,6 +28,10 @@ look host-pmu-taken machine_host 'put perf_event 0 0 500 0' \
 look host-mediated-on machine_host \
 	'put sys/module/kvm_amd/parameters/enable_mediated_pmu Y' \
 	mediated-vpmu problem 1 'enable_mediated_pmu=0'
+look host-mediated-yields machine_host \
+	'put sys/module/kvm_amd/parameters/enable_mediated_pmu Y
+	 put sys/module/pvperf_host/parameters/yield Y' \
+	mediated-vpmu ok 0 'yield to such VMs'
 look host-mediated-off machine_host \
 	'put sys/module/kvm_amd/parameters/enable_mediated_pmu N' \
 	mediated-vpmu ok 0 'is off'
@@ -56,6 +60,13 @@ look host-conflict-hook machine_host \
 	'unload pvperf_host pvperf_host.ko; echo "kvm_cpuid [kvm] (1) R I  	tramp: 0" > \
 	 sys/kernel/tracing/enabled_functions' \
 	conflict problem 1 'another module diverts kvm_cpuid'
+look host-conflict-perf-hook machine_host \
+	'unload pvperf_host pvperf_host.ko; echo "perf_create_mediated_pmu (1) R I  	tramp: 0" > \
+	 sys/kernel/tracing/enabled_functions' \
+	conflict problem 1 'another module diverts perf_create_mediated_pmu'
+look host-conflict-perf-livepatch machine_host \
+	'mkdir -p sys/kernel/livepatch/fix/vmlinux/perf_release_mediated_pmu,1' \
+	conflict problem 1 'a live patch diverts perf_release_mediated_pmu'
 look host-conflict-tracer machine_host \
 	'unload pvperf_host pvperf_host.ko; echo "kvm_cpuid [kvm] (1) R   	tramp: 0 (I)" > \
 	 sys/kernel/tracing/enabled_functions' \
