@@ -30,11 +30,16 @@ static bool slot_has_page(struct pvperf_cpu *cpu, struct pvperf_slot *slot)
 	       READ_ONCE(pvperf_cpu_event(cpu, slot)->page) == __pa(&cpu->area->page);
 }
 
-static void slot_note_refused(struct pvperf_cpu *cpu, struct pvperf_slot *slot)
+/* Those that inherit the event find the parent's in ->add(). */
+static void slot_note_refused(const struct pvperf_slot *slot, int round)
 {
-	__set_bit(slot - cpu->slot, &cpu->set.refused);
-	if (slot->event)
-		pvperf_event_of(slot->event)->refused = true;
+	const struct perf_event *event = slot->event;
+
+	if (!event)
+		return;
+	pvperf_event_of(event)->refused = round;
+	if (event->parent)
+		WRITE_ONCE(pvperf_event_of(event->parent)->refused, round);
 }
 
 static void result_open(struct pvperf_cpu *cpu, struct pvperf_slot *slot,
@@ -42,7 +47,7 @@ static void result_open(struct pvperf_cpu *cpu, struct pvperf_slot *slot,
 {
 	slot->error = result;
 	if (!result) {
-		__clear_bit(slot - cpu->slot, &cpu->set.refused);
+		slot_note_refused(slot, 0);
 		cpu->link.lost |= !slot_has_page(cpu, slot);
 		return;
 	}
@@ -51,7 +56,7 @@ static void result_open(struct pvperf_cpu *cpu, struct pvperf_slot *slot,
 	/* Another kernel on this vCPU has left events behind that have our ids. */
 	if (result == -KVM_EEXIST || result == -KVM_ENOSYS)
 		cpu->link.lost = true;
-	slot_note_refused(cpu, slot);
+	slot_note_refused(slot, atomic_read(&pvperf_slot_round));
 	/* Makes room for the next try. */
 	if (result == -KVM_ENOSPC)
 		pvperf_slot_close_idle(cpu);
@@ -66,7 +71,7 @@ static void result_enable(struct pvperf_cpu *cpu, struct pvperf_slot *slot,
 		return;
 	}
 	pvperf_slot_set_on(cpu, slot, false);
-	slot_note_refused(cpu, slot);
+	slot_note_refused(slot, atomic_read(&pvperf_slot_round));
 	if (slot->open && result == -KVM_ENOENT)
 		cpu->link.lost = true;
 	pvperf_account_unserved(cpu, slot);
@@ -181,13 +186,18 @@ void pvperf_batch_leave(struct pvperf_cpu *cpu, struct pvperf_slot *slot)
 	pvperf_batch_kick(cpu);
 }
 
-/*
- * Is the host not to be asked now? Its answer would be the same at each switch to the event's
- * task, and too many OPENs make it stop the vCPU. The watch asks once a second.
- */
-static bool slot_waits(const struct pvperf_cpu *cpu, int s)
+/* Has the host refused the slot's event in this round? */
+static bool slot_refused(const struct pvperf_slot *slot)
 {
-	return (cpu->set.refused & BIT(s)) || pvperf_caps_is_other_model(cpu->slot[s].key.model);
+	int round = pvperf_event_of(slot->event)->refused;
+
+	return unlikely(round) && round == atomic_read(&pvperf_slot_round);
+}
+
+/* Is the host not to be asked now? */
+static bool slot_waits(const struct pvperf_slot *slot)
+{
+	return !slot->trial && (slot_refused(slot) || pvperf_caps_is_other_model(slot->key.model));
 }
 
 /* The steps. A slot may need several of them, and gets them in this order. */
@@ -247,7 +257,7 @@ static void step_open(struct pvperf_cpu *cpu, int s)
 
 	if (slot->open || !(slot->trial || pvperf_event_wanted(slot)))
 		return;
-	if (slot_waits(cpu, s) && !slot->trial) {
+	if (slot_waits(slot)) {
 		pvperf_account_unserved(cpu, slot);
 		return;
 	}
@@ -262,7 +272,7 @@ static void step_enable(struct pvperf_cpu *cpu, int s)
 
 	if (!slot->open || slot->on || !pvperf_event_wanted(slot))
 		return;
-	if (unlikely(cpu->set.refused & BIT(s))) {
+	if (slot_refused(slot)) {
 		pvperf_account_unserved(cpu, slot);
 		return;
 	}

@@ -59,7 +59,7 @@ static void link_drop(struct pvperf_cpu *cpu)
 		pvperf_slot_set_on(cpu, slot, false);
 		slot->begins = false;
 	}
-	cpu->set.idling = cpu->set.stale = cpu->set.refused = cpu->read.fresh = 0;
+	cpu->set.idling = cpu->set.stale = cpu->read.fresh = 0;
 	cpu->link.attached = false;
 	cpu->link.lost = false;
 	pvperf_slot_mark_dirty(cpu);
@@ -70,6 +70,8 @@ void pvperf_link_forget(struct pvperf_cpu *cpu)
 	lockdep_assert_irqs_disabled();
 	link_drop(cpu);
 	atomic_inc(&losses);
+	/* The next host may give what this one has refused. */
+	atomic_inc(&pvperf_slot_round);
 }
 
 static void link_note_reason(const struct guest_perf_page *page)

@@ -165,18 +165,6 @@ static int event_check(struct perf_event *event)
 /* So many slots of the CPU that reads the host's CPUs, or half, are not for these. */
 #define PVPERF_OWN_SLOTS	16
 
-/* A child counts as its parent does; a trial may have found another host. */
-static u8 event_model(const struct perf_event *event)
-{
-	const struct pvperf_key *key = &pvperf_event_of(event)->key;
-
-	if (event->parent)
-		key = &pvperf_event_of(event->parent)->key;
-	else if (key->model)
-		return pvperf_caps.model;
-	return key->model;
-}
-
 /* Events of the host's CPUs, which are all in slots of one CPU of the guest. */
 static atomic_t nr_whole;
 
@@ -199,9 +187,13 @@ static int event_setup(struct perf_event *event, struct pvperf_event *p)
 	p->nested_only = event->attr.exclude_host;
 	p->hardware = p->key.type != KVM_PERF_TYPE_SOFTWARE && !p->nested_only;
 	p->tuned = event->parent;
-	/* Saves a call at each fork: the host has opened the parent. */
-	err = event->parent ? 0 : key_try(&p->key, &p->last);
-	p->key.model = event_model(event);
+	/* A fork would fail if this did. */
+	if (event->parent)
+		return 0;
+	err = key_try(&p->key, &p->last);
+	/* The trial may have found another host. */
+	if (p->key.model)
+		p->key.model = pvperf_caps.model;
 	if (!err && p->hardware)
 		err = event_check_group(event);
 	if (!err && is_sampling_event(event))
@@ -247,6 +239,11 @@ static int event_init(struct perf_event *event)
 	struct pvperf_key key;
 	int err;
 
+	/* A child counts as its parent does, whatever the host allows by now. */
+	if (event->parent && !pvperf_event_is(event->parent))
+		return -ENOENT;
+	if (event->parent)
+		return pvperf_pmu_event_begin(event, &pvperf_event_of(event->parent)->key);
 	pvperf_trial_look_again();
 	err = event_check(event) ?: pvperf_key_of(event, &key);
 	if (err)

@@ -11,6 +11,8 @@
 #include "slot.h"
 #include "state.h"
 
+atomic_t pvperf_slot_round = ATOMIC_INIT(1);
+
 static bool slot_idle(const struct pvperf_slot *slot)
 {
 	return !slot->event && !slot->leaving;
@@ -39,17 +41,6 @@ static int slot_fit(const struct pvperf_slot *slot,
 	return slot->on ? 1 : 2;
 }
 
-/* The slot in which the host has refused @key, so that it is not asked again too soon; or -1. */
-static noinline int slot_find_refused(const struct pvperf_cpu *cpu, const struct pvperf_key *key)
-{
-	int s;
-
-	pvperf_for_each_slot(s, cpu->set.refused)
-		if (slot_idle(&cpu->slot[s]) && pvperf_key_equal(&cpu->slot[s].key, key))
-			return s;
-	return -1;
-}
-
 int pvperf_slot_find(struct pvperf_cpu *cpu, const struct pvperf_key *key,
 		     struct perf_event *event, int last)
 {
@@ -68,8 +59,7 @@ int pvperf_slot_find(struct pvperf_cpu *cpu, const struct pvperf_key *key,
 		if (fit >= SLOT_FITS)
 			return best;
 	}
-	s = unlikely(cpu->set.refused) ? slot_find_refused(cpu, key) : -1;
-	return s < 0 ? best : s;
+	return best;
 }
 
 void pvperf_slot_claim(struct pvperf_cpu *cpu, int s, const struct pvperf_key *key)
@@ -78,10 +68,8 @@ void pvperf_slot_claim(struct pvperf_cpu *cpu, int s, const struct pvperf_key *k
 
 	lockdep_assert_irqs_disabled();
 	pvperf_slot_take(cpu, s);
-	if (!pvperf_key_equal(&slot->key, key)) {
+	if (!pvperf_key_equal(&slot->key, key))
 		slot->close |= slot->open;
-		__clear_bit(s, &cpu->set.refused);
-	}
 	slot->key = *key;
 	__assign_bit(s, &cpu->set.whole, key->flags & KVM_PERF_FLAG_CPU);
 	__assign_bit(s, &cpu->set.odd, pvperf_counters_odd(key->need));

@@ -2,8 +2,15 @@
 #ifndef _PVPERF_GUEST_SLOT_H
 #define _PVPERF_GUEST_SLOT_H
 
+#include <linux/atomic.h>
 #include <linux/perf_event.h>
 #include "state.h"
+
+/*
+ * The number of the round in which the host is asked. What it refuses a perf_event, that one and
+ * those that inherit it ask for in the next round: too many OPENs make the host stop the vCPU.
+ */
+extern atomic_t pvperf_slot_round;
 
 static inline bool pvperf_key_equal(const struct pvperf_key *a,
 				    const struct pvperf_key *b)

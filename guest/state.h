@@ -106,7 +106,7 @@ struct pvperf_event {
 	int last;		/* number of its last slot, whichever CPU that was on */
 	bool hardware;		/* needs a counter of the host */
 	bool nested_only;	/* counts guests of this guest only: always 0 */
-	bool refused;		/* the host has refused it before: now the watch asks */
+	int refused;		/* the pvperf_slot_round in which the host has refused it */
 	local64_t since;	/* counted since the last sample, or levelling of the group */
 	u64 count_fresh_at;	/* when the page's count was last up to date; local_clock() */
 	bool times_fresh;	/* the page's times were up to date then, too */
@@ -186,7 +186,6 @@ struct pvperf_cpu {
 		unsigned long idling;	/* are on without an event ... */
 		unsigned long stale;	/* ... and were so at the last tick of the watch */
 		unsigned long odd;	/* have a key that not just any counter takes */
-		unsigned long refused;	/* the host has refused to open it, or to start it */
 		unsigned long whole;	/* have a key that is about a CPU of the host */
 		unsigned long looked;	/* of .whole, those that the watch has READ in turn */
 		unsigned long grouped;	/* have an event that is in a group, or .leaving one */

@@ -79,7 +79,6 @@ static void watch_check_here(void *unused)
 	cpu->set.reading |= cpu->set.on & ~cpu->set.whole;
 	watch_look_at_hosts(cpu);
 	watch_stop_stale(cpu);
-	cpu->set.refused = 0;
 	cpu->counters.scarce = false;
 	/* The host may now be able to open or start what it refused before. */
 	pvperf_slot_mark_dirty(cpu);
@@ -91,7 +90,6 @@ static void watch_close_idle_here(void *unused)
 	struct pvperf_cpu *cpu = pvperf_cpu_this();
 
 	cpu->counters.scarce = false;
-	cpu->set.refused = 0;
 	pvperf_slot_close_idle(cpu);
 	pvperf_batch_flush(cpu);
 }
@@ -101,15 +99,14 @@ static bool watch_has_used(int nr, void *unused)
 {
 	struct pvperf_cpu *cpu = per_cpu_ptr(pvperf_cpus, nr);
 
-	return READ_ONCE(cpu->set.idling) || READ_ONCE(cpu->set.refused) ||
-	       pvperf_slot_all_used(cpu);
+	return READ_ONCE(cpu->set.idling) || pvperf_slot_all_used(cpu);
 }
 
 static bool watch_has_open(int nr, void *unused)
 {
 	struct pvperf_cpu *cpu = per_cpu_ptr(pvperf_cpus, nr);
 
-	return READ_ONCE(cpu->set.refused) || pvperf_slot_all_open(cpu);
+	return pvperf_slot_all_open(cpu);
 }
 
 static void watch_print_host(bool gone, u32 reason)
@@ -169,6 +166,7 @@ static void watch_work(struct work_struct *work)
 {
 	bool needed = atomic_read(&nr_events);
 
+	atomic_inc(&pvperf_slot_round);
 	cpus_read_lock();
 	on_each_cpu_cond(needed ? watch_has_used : watch_has_open,
 			 needed ? watch_check_here : watch_close_idle_here, NULL, true);
