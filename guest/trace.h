@@ -27,15 +27,17 @@ TRACE_EVENT_FN(pvperf_guest_clock,
 		__field(u64, tsc)
 		__field(u64, local)
 		__field(u64, boot)
+		__field(u32, apic)
 	),
 	TP_fast_assign(
 		__entry->clock = clock;
 		__entry->tsc = rdtsc_ordered();
 		__entry->local = local_clock();
 		__entry->boot = ktime_get_boot_fast_ns();
+		__entry->apic = cpu_physical_id(smp_processor_id());
 	),
-	TP_printk("clock=%016llx tsc=%llu local=%llu boot=%llu", __entry->clock,
-		  __entry->tsc, __entry->local, __entry->boot),
+	TP_printk("clock=%016llx apic=%u tsc=%llu local=%llu boot=%llu", __entry->clock,
+		  __entry->apic, __entry->tsc, __entry->local, __entry->boot),
 	pvperf_clock_begin, pvperf_clock_end
 );
 

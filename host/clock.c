@@ -33,8 +33,9 @@ static void clock_tell(const struct pvperf_vcpu *vcpu, u64 offset)
 {
 	u64 ratio = pvperf_kvm_tsc_ratio(vcpu->kvcpu);
 
-	trace_pvperf_clock(vcpu->vm->clock, vcpu->vm->pid, vcpu->index, READ_ONCE(vcpu->tid),
-			   offset, ratio, frac_of(ratio));
+	/* KVM's vcpu_id is the APIC id; the index only says in which order vCPUs were made. */
+	trace_pvperf_clock(vcpu->vm->clock, vcpu->vm->pid, vcpu->index, vcpu->kvcpu->vcpu_id,
+			   READ_ONCE(vcpu->tid), offset, ratio, frac_of(ratio));
 }
 
 static void clock_show(const struct pvperf_vcpu *vcpu)

@@ -128,8 +128,9 @@ void pvperf_clock_end(void);
 
 /* Guest's TSC: (host's TSC * ratio >> frac) + offset, modulo 2^64. */
 TRACE_EVENT_FN(pvperf_clock,
-	TP_PROTO(u64 clock, pid_t vm, u32 vcpu, pid_t tid, u64 offset, u64 ratio, u8 frac),
-	TP_ARGS(clock, vm, vcpu, tid, offset, ratio, frac),
+	TP_PROTO(u64 clock, pid_t vm, u32 vcpu, u32 apic, pid_t tid, u64 offset, u64 ratio,
+		 u8 frac),
+	TP_ARGS(clock, vm, vcpu, apic, tid, offset, ratio, frac),
 	TP_STRUCT__entry(
 		__field(u64, clock)
 		__field(u64, offset)
@@ -138,6 +139,7 @@ TRACE_EVENT_FN(pvperf_clock,
 		__field(u64, boot)
 		__field(pid_t, vm)
 		__field(u32, vcpu)
+		__field(u32, apic)
 		__field(pid_t, tid)
 		__field(u8, frac)
 	),
@@ -149,11 +151,12 @@ TRACE_EVENT_FN(pvperf_clock,
 		__entry->boot = ktime_get_boot_fast_ns();
 		__entry->vm = vm;
 		__entry->vcpu = vcpu;
+		__entry->apic = apic;
 		__entry->tid = tid;
 		__entry->frac = frac;
 	),
-	TP_printk("clock=%016llx vm=%d vcpu=%u tid=%d offset=%llu ratio=%llu frac=%u tsc=%llu boot=%llu",
-		  __entry->clock, __entry->vm, __entry->vcpu, __entry->tid,
+	TP_printk("clock=%016llx vm=%d vcpu=%u apic=%u tid=%d offset=%llu ratio=%llu frac=%u tsc=%llu boot=%llu",
+		  __entry->clock, __entry->vm, __entry->vcpu, __entry->apic, __entry->tid,
 		  __entry->offset, __entry->ratio, __entry->frac, __entry->tsc,
 		  __entry->boot),
 	pvperf_clock_begin, pvperf_clock_end

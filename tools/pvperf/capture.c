@@ -27,7 +27,7 @@
 #define WAIT_MS	90000	/* the script gives up before, when it starts */
 
 const char capture_help[] =
-"pvperf record -o DIR --guest NAME=COMMAND [--guest ...] [--host COMMAND] [-e EVENT]... [-- CMD]\n"
+"pvperf record -o DIR --guest NAME=COMMAND [--guest ...] [--host COMMAND] [-e EVENT]... [-b KIB] [-- CMD]\n"
 "        record with trace-cmd on this host and in guests, until CMD or Ctrl-C ends it, for\n"
 "        pvperf merge DIR; COMMAND and then sh is run for a shell there: ssh root@web\n";
 
@@ -42,9 +42,11 @@ struct side {
 static struct side sides[SIDES_MAX] = { { .name = "host", .command = "" } };
 static int nr_sides = 1;
 static char *events;		/* "-e EVENT -e EVENT", quoted for a shell */
+static char *buffer;		/* "-b KIB", or NULL */
 static const char *dir;
 static bool dir_is_ours;
-static volatile sig_atomic_t stopped;
+static volatile sig_atomic_t stopped;	/* by this signal */
+static volatile sig_atomic_t only_we;	/* ... which a process sent, not the terminal to all */
 
 static const char script[] =
 	/* A shell reads up to the last brace before it does anything, so `cat` finds the end only. */
@@ -60,11 +62,14 @@ static const char script[] =
 	"if [ ! -d $events/pvperf/$clock ]; then\n"
 	"	[ $module = pvperf_guest ] || ls $debugfs/*/vcpu0/tsc-offset > /dev/null 2>&1 ||\n"
 	"		fail \"there is no event pvperf:$clock: modprobe $module\"\n"
-	"	has= ready=\"ready without $module\"\n"
+	"	has= ready=\"ready without $module, by what KVM's debugfs tells\"\n"
 	"fi\n"
+	"clocks=$PVPERF_ROOT/sys/devices/system/clocksource/clocksource0/available_clocksource\n"
+	"[ ! -e $clocks ] || grep -qw tsc $clocks ||\n"
+	"	ready=\"$ready with a TSC that the kernel has found to be unstable: times may be wrong\"\n"
 	"f=$(mktemp) || fail 'there is no room for a file'\n"
 	"trap 'rm -f \"$f\" \"$f\".*' EXIT\n"
-	"trace-cmd record -C x86-tsc -o \"$f\" $has%s%s > \"$f.log\" 2>&1 < /dev/null &\n"
+	"trace-cmd record -C x86-tsc%s -o \"$f\" $has%s%s > \"$f.log\" 2>&1 < /dev/null &\n"
 	"n=0\n"
 	"until [ -e \"$f.cpu0\" ] && [ \"$(cat $events/../tracing_on)\" = 1 ] &&\n"
 	"		{ [ -z \"$has\" ] || [ \"$(cat $events/pvperf/$clock/enable)\" = 1 ]; }; do\n"
@@ -84,10 +89,14 @@ static const char script[] =
 	/* Of VMs without pvperf_guest. While a nested guest runs, the offset is that of its TSC. */
 	"	tell_debugfs() {\n"
 	"		for v in $debugfs/*/vcpu*; do\n"
-	"			vm=${v%%/*} vm=${vm##*/}\n"
-	"			[ \"$(cat $v/guest_mode)\" = 1 ] || echo \"pvperf: vm=${vm%%%%-*} vcpu=${v##*/vcpu} tid=$(cat $v/pid)\" \\\n"
-	"				\"offset=$(cat $v/tsc-offset) ratio=$(cat $v/tsc-scaling-ratio || echo 1)\" \\\n"
-	"				\"frac=$(cat $v/tsc-scaling-ratio-frac-bits || echo 0)\" > $events/../trace_marker\n"
+	"			vm=${v%%/*} vm=${vm##*/} nested=0 tid= offset= ratio=1 frac=0\n"
+	"			read -r nested < $v/guest_mode\n"
+	"			read -r tid < $v/pid\n"
+	"			read -r offset < $v/tsc-offset\n"
+	"			[ ! -e $v/tsc-scaling-ratio ] || read -r ratio < $v/tsc-scaling-ratio\n"
+	"			[ ! -e $v/tsc-scaling-ratio-frac-bits ] || read -r frac < $v/tsc-scaling-ratio-frac-bits\n"
+	"			[ \"$nested\" = 1 ] || echo \"pvperf: vm=${vm%%%%-*} vcpu=${v##*/vcpu} tid=$tid\" \\\n"
+	"				\"offset=$offset ratio=$ratio frac=$frac\" > $events/../trace_marker\n"
 	"		done\n"
 	"	}\n"
 	"tell\n"
@@ -159,9 +168,20 @@ static int guest_add(char *arg)
 	return EXIT_FITS;
 }
 
+/* Of each CPU, on all sides. */
+static int buffer_set(const char *kib)
+{
+	if (strspn(kib, "0123456789") != strlen(kib) || !*kib || strlen(kib) > 9)
+		return usage("-b wants the size of a CPU's buffer, in KiB");
+	free(buffer);
+	return asprintf(&buffer, " -b %s", kib) < 0 ? failed("record", strerror(ENOMEM)) : EXIT_FITS;
+}
+
 static int option_take(int c)
 {
 	switch (c) {
+	case 'b':
+		return buffer_set(optarg);
 	case 'o':
 		dir = optarg;
 		return EXIT_FITS;
@@ -184,11 +204,12 @@ static int options_take(int argc, char **argv)
 		{ "host", required_argument, NULL, 'H' },
 		{ "output", required_argument, NULL, 'o' },
 		{ "event", required_argument, NULL, 'e' },
+		{ "buffer-size", required_argument, NULL, 'b' },
 		{ }
 	};
 	int c, status = EXIT_FITS;
 
-	while (!status && (c = getopt_long(argc, argv, "+o:e:", options, NULL)) != -1)
+	while (!status && (c = getopt_long(argc, argv, "+o:e:b:", options, NULL)) != -1)
 		status = option_take(c);
 	if (status)
 		return status;
@@ -237,9 +258,9 @@ static int side_start(struct side *side)
 	side->to = in[1];
 	side->from = out[0];
 	if (is_host(side))
-		dprintf(side->to, script, "pvperf_clock", "pvperf_host", " -e kvm:kvm_entry -e kvm:kvm_exit -e kvm:kvm_write_tsc_offset", events);
+		dprintf(side->to, script, "pvperf_clock", "pvperf_host", buffer ?: "", " -e kvm:kvm_entry -e kvm:kvm_exit -e kvm:kvm_write_tsc_offset", events);
 	else
-		dprintf(side->to, script, "pvperf_guest_clock", "pvperf_guest", "", events);
+		dprintf(side->to, script, "pvperf_guest_clock", "pvperf_guest", buffer ?: "", "", events);
 	return EXIT_FITS;
 }
 
@@ -247,21 +268,22 @@ static int side_start(struct side *side)
 static int side_failed(const struct side *side, const char *why)
 {
 	failed(side->name, why);
-	fprintf(stderr, "pvperf: %s: by hand, run there and bring the file to %s:\n  trace-cmd record -C x86-tsc -o %s.dat -e pvperf:%s%s\n",
-		side->name, side->path, side->name,
+	fprintf(stderr, "pvperf: %s: by hand, run there and bring the file to %s:\n  trace-cmd record -C x86-tsc%s -o %s.dat -e pvperf:%s%s\n",
+		side->name, side->path, buffer ?: "", side->name,
 		is_host(side) ? "pvperf_clock -e kvm:kvm_entry -e kvm:kvm_exit -e kvm:kvm_write_tsc_offset" : "pvperf_guest_clock", events);
 	return EXIT_PROBLEM;
 }
 
-static void stop(int signal)
+static void stop(int signal, siginfo_t *info, void *unused)
 {
 	stopped = signal;
+	only_we = info->si_code <= 0;
 }
 
 /* While nothing is fetched a second Ctrl-C ends pvperf; the sides see that their pipe has ended. */
 static void signals_take(void)
 {
-	const struct sigaction action = { .sa_handler = stop, .sa_flags = SA_RESETHAND };
+	const struct sigaction action = { .sa_sigaction = stop, .sa_flags = SA_RESETHAND | SA_SIGINFO };
 
 	sigaction(SIGINT, &action, NULL);
 	sigaction(SIGTERM, &action, NULL);
@@ -308,8 +330,7 @@ static int side_ready(struct side *side)
 	if (strncmp(line, "ready", strlen("ready")))
 		return side_failed(side, line);
 	if (line[strlen("ready")])
-		fprintf(stderr, "pvperf: %s: recording%s, by what KVM's debugfs tells\n", side->name,
-			line + strlen("ready"));
+		fprintf(stderr, "pvperf: %s: recording%s\n", side->name, line + strlen("ready"));
 	return EXIT_FITS;
 }
 
@@ -454,14 +475,17 @@ static void command_run(char **command, int said)
 	_exit(127);
 }
 
-/* The terminal sends Ctrl-C to the command, too. A signal that only we got goes on to it. */
+/* The terminal sends Ctrl-C to the command, too. A signal that only we got goes on to it, once. */
 static void command_wait(const char *name, pid_t pid)
 {
+	bool told = false;
 	int status = 0;
 
-	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
-		if (stopped == SIGTERM)
-			kill(pid, SIGTERM);
+	while (!waitpid(pid, &status, WNOHANG)) {
+		if (stopped && only_we && !told)
+			told = !kill(pid, stopped);
+		usleep(20000);
+	}
 	if (!stopped && WIFEXITED(status) && WEXITSTATUS(status))
 		fprintf(stderr, "pvperf: %s ended with status %d\n", name, WEXITSTATUS(status));
 }
@@ -511,18 +535,24 @@ static bool is_side(const char *file)
 	return false;
 }
 
-static int is_other(const struct dirent *entry)
+static bool ends_in(const char *name, const char *end)
 {
-	size_t len = strlen(entry->d_name);
+	size_t len = strlen(name), n = strlen(end);
 
-	return len > 4 && !strcmp(entry->d_name + len - 4, ".dat") && !is_side(entry->d_name);
+	return len > n && !strcmp(name + len - n, end);
 }
 
-/* pvperf merge takes all files of the folder. */
+static int is_other(const struct dirent *entry)
+{
+	return ends_in(entry->d_name, ".dat.part") ||
+	       (ends_in(entry->d_name, ".dat") && !is_side(entry->d_name));
+}
+
+/* pvperf merge takes all files of the folder; and what a recording that failed has kept stays. */
 static int dir_make(void)
 {
 	struct dirent **others;
-	int n;
+	int n, i;
 
 	dir_is_ours = !mkdir(dir, 0755);
 	if (!dir_is_ours && errno != EEXIST)
@@ -533,6 +563,9 @@ static int dir_make(void)
 	if (n)
 		fprintf(stderr, "pvperf: %s: %s is of another recording: give another folder\n",
 			dir, others[0]->d_name);
+	for (i = 0; i < n; i++)
+		free(others[i]);
+	free(others);
 	return n ? EXIT_PROBLEM : EXIT_FITS;
 }
 

@@ -80,9 +80,39 @@ unsigned int clocks_unclaimed(const struct clocks *clocks, bool (*claimed)(uint6
 	return n;
 }
 
-struct run clocks_run(const struct clocks *clocks, uint64_t name, uint64_t vcpu)
+/* The VM's @n-th vCPU, or one that it has not got. */
+static uint64_t vcpu_nth(const struct clocks *clocks, uint64_t name, unsigned int n)
 {
-	struct clock wanted = { .name = name, .vcpu = vcpu };
+	const struct clock *end = clocks->all + clocks->nr, *c;
+	struct clock wanted = { .name = name };
+
+	for (;; wanted.vcpu = c->vcpu + 1) {
+		c = first_from(clocks, &wanted);
+		if (c == end || c->name != name)
+			return APIC_UNKNOWN;
+		if (!n--)
+			return c->vcpu;
+	}
+}
+
+/* KVM's debugfs names vCPUs by their APIC ids. */
+static bool by_debugfs(const struct clocks *clocks, uint64_t name)
+{
+	const struct clock *c = clocks_first(clocks, name);
+
+	return c && c->vm == name;
+}
+
+static uint64_t vcpu_of(const struct clocks *clocks, uint64_t name, unsigned int cpu, uint64_t apic)
+{
+	if (clocks->by_index && !by_debugfs(clocks, name))
+		return cpu;
+	return apic != APIC_UNKNOWN ? apic : vcpu_nth(clocks, name, cpu);
+}
+
+struct run clocks_run(const struct clocks *clocks, uint64_t name, unsigned int cpu, uint64_t apic)
+{
+	struct clock wanted = { .name = name, .vcpu = vcpu_of(clocks, name, cpu, apic) };
 	struct run run = { .now = first_from(clocks, &wanted) };
 
 	wanted.at = UINT64_MAX;

@@ -9,11 +9,13 @@
 #include <stdint.h>
 #include "map.h"
 
+#define CPUS_MAX	4096	/* of a guest */
+
 /* One event, pvperf_clock. */
 struct clock {
 	uint64_t name;		/* of the VM; its process, if only KVM's debugfs tells the clock */
 	uint64_t vm;		/* its process */
-	uint64_t vcpu, tid;
+	uint64_t vcpu, tid;	/* .vcpu: its APIC id, or of an old host module its index */
 	uint64_t at;		/* the host's TSC */
 	struct map map;
 	bool by_guest;		/* who wrote it may be the guest */
@@ -30,6 +32,7 @@ static inline uint64_t clock_apart(uint64_t time, uint64_t tsc)
 struct clocks {
 	struct clock *all;
 	size_t nr;
+	bool by_index;		/* the host has told no APIC ids */
 };
 
 /* False if there is no room. An event that cannot be is left out. */
@@ -51,9 +54,16 @@ unsigned int clocks_unclaimed(const struct clocks *clocks, bool (*claimed)(uint6
 struct run {
 	const struct clock *now;	/* NULL: there is none */
 	const struct clock *end;
+	bool others;		/* they are another vCPU's */
 };
 
-struct run clocks_run(const struct clocks *clocks, uint64_t name, uint64_t vcpu);
+#define APIC_UNKNOWN	UINT64_MAX
+
+/*
+ * Of the vCPU that is the guest's @cpu, whose APIC id is @apic. If the guest has not told that,
+ * its CPUs are taken to have the vCPUs' order, as a kernel has them that was booted as usual.
+ */
+struct run clocks_run(const struct clocks *clocks, uint64_t name, unsigned int cpu, uint64_t apic);
 
 /* The last clock that had begun when the vCPU's TSC was @tsc; moves .now there. */
 const struct clock *run_at(struct run *run, uint64_t tsc);

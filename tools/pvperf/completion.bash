@@ -9,7 +9,7 @@ _pvperf()
 	list|refused) words='--json --help' ;;
 	policy) words='--json --check --apply' ;;
 	set) words='access= priority= raw= host_events= max_events= max_vm_events= max_opens= max_calls= max_overflows= max_pages= min_period=' ;;
-	record) words='-o --guest --host -e' ;;
+	record) words='-o --guest --host -e -b' ;;
 	merge) words='-h -g --vm -o -t --why --over --json' ;;
 	help) [ "$COMP_CWORD" != 2 ] || words='check list policy set refused record merge' ;;
 	esac

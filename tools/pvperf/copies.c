@@ -6,7 +6,6 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <grp.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <signal.h>
@@ -23,17 +22,10 @@
 #include "judge.h"
 #include "learn.h"
 #include "quote.h"
+#include "rights.h"
 #include "stamp.h"
 
 #define POINTS_MAX	(1 << 25)	/* of a file: an option is less than 4 GiB */
-#define NOBODY		65534
-
-/* Bytes of memory to read them with. */
-#ifdef __SANITIZE_ADDRESS__
-#define DATA_MAX	RLIM_INFINITY
-#else
-#define DATA_MAX	(4ull << 30)
-#endif
 #define CPU_MAX		3600	/* seconds; of a few GB it takes a minute */
 /* Of the process that reads. Any other status is a failure: a sanitizer's is 1. */
 #define EXIT_NO_COPIES	64
@@ -209,10 +201,11 @@ static struct run run_of(const struct merge *merge, const struct dat *guest, uns
 	given.map = merge->given;
 	if (given.map.ratio)
 		return run;
-	run = clocks_run(&all.clocks, guest->name, cpu);
+	run = clocks_run(&all.clocks, guest->name, cpu, guest->apics[cpu]);
 	if (!run.now) {
 		run.now = clocks_first(&all.clocks, guest->name);
 		run.end = run.now + 1;
+		run.others = true;
 	}
 	return run;
 }
@@ -326,6 +319,22 @@ static int all_stamp_speed(void)
 	return status;
 }
 
+/* What perf wants to know of the guest's own perf.data: one clock, for all of the time and CPUs. */
+static void inject_tell(const struct dat *guest)
+{
+	const struct clock *c = guest->cpus ? guest->runs[0].now : NULL;
+	const struct run *run;
+
+	for (run = guest->runs; c && run < guest->runs + guest->cpus; run++)
+		if (run->others || run_next(run) != run->end || !map_same(&run->now->map, &c->map))
+			c = NULL;
+	if (!c || !c->vm)
+		return;
+	quote_begin(guest->path);
+	fprintf(stderr, "of a perf.data of this guest: perf inject --guest-data=FILE,%" PRIu64 ",%" PRIu64 ",%.17g\n",
+		c->vm, c->map.offset, (double)c->map.ratio / (1ull << c->map.frac));
+}
+
 /* ----------------------------------------------------------------- two processes */
 
 /* All but the copies, stdin, and what messages go to. */
@@ -344,38 +353,33 @@ static void fds_close(void)
 	}
 }
 
-static bool root_drop(void)
-{
-	return geteuid() || (!setgroups(0, NULL) && !setgid(NOBODY) && !setuid(NOBODY));
-}
-
 static bool rights_drop(pid_t parent)
 {
-	const struct rlimit data = { DATA_MAX, DATA_MAX }, seconds = { CPU_MAX, CPU_MAX };
+	const struct rlimit seconds = { CPU_MAX, CPU_MAX };
 
-	/* Has no terminal; gains nothing by a program that it runs. */
-	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || setrlimit(RLIMIT_DATA, &data) ||
-	    setrlimit(RLIMIT_CPU, &seconds))
+	if (setrlimit(RLIMIT_CPU, &seconds))
 		return false;
-	setsid();
+	setsid();	/* has no terminal */
 	fds_close();
 	/* Ends with its parent: the kernel forgets that when the user is another one. */
-	return root_drop() && !prctl(PR_SET_PDEATHSIG, SIGKILL) && getppid() == parent;
+	return rights_give_up() && !prctl(PR_SET_PDEATHSIG, SIGKILL) && getppid() == parent;
 }
 
 /* The process that reads. */
 static int read_all(const struct merge *merge, pid_t parent)
 {
-	int status;
+	int status, i;
 
 	if (!rights_drop(parent)) {
-		merge_failed("can't give up root's rights", strerror(errno));
+		merge_failed(merge_no_rights, strerror(errno));
 		return EXIT_NO_COPIES;
 	}
 	tracecmd_set_loglevel(TEP_LOG_NONE);
 	if (all_stamp(merge))
 		return EXIT_NO_COPIES;
 	status = judge_all(&all, &merge->why);
+	for (i = 0; i < all.nr_guests; i++)
+		inject_tell(&all.guests[i]);
 	return all_stamp_speed() ? EXIT_NO_COPIES : status;
 }
 
@@ -384,11 +388,9 @@ static int read_status(const struct merge *merge, pid_t parent)
 {
 	int status = read_all(merge, parent);
 
-	if (status == EXIT_NO_COPIES)
-		return status;
 	if (fflush(stdout) || ferror(stdout))
-		status = merge_failed("standard output", strerror(errno));
-	return EXIT_COPIES + !!status;
+		status = status == EXIT_NO_COPIES ? status : merge_failed("standard output", strerror(errno));
+	return status == EXIT_NO_COPIES ? status : EXIT_COPIES + !!status;
 }
 
 static int read_ended(int status)

@@ -28,6 +28,7 @@ struct dat {
 	uint64_t strange;	/* events of CPUs whose clock is not known */
 	uint64_t apart;		/* how near a clock event's time came to the TSC in it */
 	unsigned int cpus;	/* of a guest */
+	uint64_t apics[CPUS_MAX];
 	struct run *runs;
 	struct shift *shifts;
 	struct share *shares;

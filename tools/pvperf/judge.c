@@ -18,7 +18,7 @@ static void guest_judge(struct tracecmd_input *buffer, struct tep_record *record
 	if (cpu >= dat->cpus)
 		return;
 	tid = dat->runs[cpu].now->tid;
-	if (tid && dat->runs[cpu].now->vcpu != cpu) {
+	if (dat->runs[cpu].others) {
 		dat->strange++;
 		return;
 	}

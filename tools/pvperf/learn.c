@@ -110,6 +110,7 @@ static void clock_take(struct copies *copies, struct tep_event *e, struct tep_re
 	    !dat_number(e, record, "tsc", &tsc))
 		return;
 	c.map.frac = frac;
+	copies->clocks.by_index |= !dat_number(e, record, "apic", &c.vcpu);
 	dat_number(e, record, "vm", &c.vm);
 	c.by_guest = !thread_of(c.tid)->no_msr;
 	apart_see(&copies->host, record->ts, tsc);
@@ -125,6 +126,8 @@ static void name_take(struct dat *guest, struct tep_event *e, struct tep_record 
 	if (!dat_number(e, record, "clock", &name) || !dat_number(e, record, "tsc", &tsc))
 		return;
 	apart_see(guest, record->ts, tsc);
+	if (record->cpu < CPUS_MAX)
+		dat_number(e, record, "apic", &guest->apics[record->cpu]);
 	if (!guest->name)
 		guest->name = name;
 	guest->moved |= name && name != guest->name;
@@ -160,11 +163,13 @@ static int learn(struct tracecmd_input *buffer, struct tep_record *record, int c
 
 int dat_learn(struct copies *copies, struct dat *dat)
 {
-	int status = dat_begin(dat, clock_of(copies, dat));
+	int status = dat_begin(dat, clock_of(copies, dat)), cpu;
 
 	if (status)
 		return status;
 	dat->first = dat->apart = UINT64_MAX;
+	for (cpu = 0; cpu < CPUS_MAX; cpu++)
+		dat->apics[cpu] = APIC_UNKNOWN;
 	dats_read(&dat, 1, learn, copies);
 	dat_end(dat);
 	if (dat->apart != UINT64_MAX && dat->apart > CLOCK_APART_MAX)

@@ -8,7 +8,6 @@
 #include "why.h"
 
 #define GUESTS_MAX	64
-#define CPUS_MAX	4096	/* of a guest */
 
 struct merge {
 	const char *host, *guests[GUESTS_MAX];
@@ -28,7 +27,7 @@ int merge_dat(const struct merge *merge);
 /* Says why a file can't be merged, and returns the exit status. */
 int merge_failed(const char *path, const char *why);
 
-extern const char merge_no_name[], merge_moved[], merge_no_tsc[];
+extern const char merge_no_name[], merge_moved[], merge_no_tsc[], merge_no_rights[];
 int merge_no_clock(const struct merge *merge, const char *guest, uint64_t name);
 
 #endif /* PVPERF_MERGE_H */

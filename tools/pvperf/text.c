@@ -16,11 +16,12 @@
 #include "merge.h"
 #include "proof.h"
 #include "quote.h"
+#include "rights.h"
 
 /* The guest's pvperf_guest_clock. */
 struct pair {
 	unsigned int cpu;
-	uint64_t tsc, local;
+	uint64_t tsc, local, apic;
 };
 
 /* A guest's CPU: its clock events, and how many of its events lie where the host ran it. */
@@ -30,11 +31,13 @@ struct cpu {
 	struct share share;
 };
 
+#define TEXT_MAX	(1 << 16)	/* of a line; ftrace's have two pages at most */
+
 struct source {
 	const char *path;
 	FILE *file;
 	char *text;
-	size_t size;
+	bool no_text;		/* a line is longer */
 	struct line line;
 	bool there;		/* .line is the next line, at .time */
 	uint64_t time;		/* of the host */
@@ -67,6 +70,7 @@ static bool clock_take(const struct line *line)
 	    !line_field(fields, "ratio", 10, &c.map.ratio) || !line_field(fields, "frac", 10, &frac))
 		return true;
 	c.map.frac = frac > 62 ? 63 : frac;
+	clocks.by_index |= !line_field(fields, "apic", 10, &c.vcpu);
 	if (line_field(fields, "tsc", 10, &tsc) && clock_apart(line->time, tsc) < host_apart)
 		host_apart = clock_apart(line->time, tsc);
 	return clocks_add(&clocks, &c);
@@ -75,13 +79,14 @@ static bool clock_take(const struct line *line)
 static bool pair_take(struct source *guest, const struct line *line)
 {
 	const char *fields = line_event(line, "pvperf_guest_clock");
-	struct pair p = { .cpu = line->cpu };
+	struct pair p = { .cpu = line->cpu, .apic = APIC_UNKNOWN };
 	uint64_t name;
 	void *more;
 
 	if (!fields || !line_field(fields, "clock", 16, &name) ||
 	    !line_field(fields, "tsc", 10, &p.tsc) || !line_field(fields, "local", 10, &p.local))
 		return true;
+	line_field(fields, "apic", 10, &p.apic);
 	if (!guest->name)
 		guest->name = name;
 	guest->moved |= name && name != guest->name;
@@ -93,23 +98,44 @@ static bool pair_take(struct source *guest, const struct line *line)
 	return true;
 }
 
+static const char merge_no_text[] = "a line has 65536 bytes or more: this is no text of ftrace or perf script";
+
 static int source_open(struct source *s)
 {
 	s->file = strcmp(s->path, "-") ? fopen(s->path, "re") : stdin;
+	s->text = malloc(TEXT_MAX + sizeof("\n"));
+	if (!s->text)
+		return merge_failed(s->path, strerror(ENOMEM));
 	return s->file ? EXIT_FITS : merge_failed(s->path, strerror(errno));
+}
+
+/* The next line, with its end. */
+static bool source_line(struct source *s)
+{
+	size_t n = 0;
+	int c = EOF;
+
+	while (!s->no_text && (c = getc_unlocked(s->file)) != EOF && c != '\n') {
+		s->text[n++] = c ?: '?';
+		s->no_text = n == TEXT_MAX;
+	}
+	strcpy(s->text + n, "\n");
+	return !s->no_text && (n || c != EOF);
 }
 
 static int source_learn(struct source *s)
 {
 	bool good = true;
 
-	while (good && getline(&s->text, &s->size, s->file) > 0) {
+	while (good && source_line(s)) {
 		if (!line_parse(&s->line, s->text))
 			continue;
 		if (s == &host && s->line.seconds)
 			return merge_failed(s->path, merge_no_tsc);
 		good = s == &host ? clock_take(&s->line) : pair_take(s, &s->line);
 	}
+	if (s->no_text)
+		return merge_failed(s->path, merge_no_text);
 	if (!good)
 		return merge_failed(s->path, "too many clock events");
 	if (s == &host && host_apart != UINT64_MAX && host_apart > CLOCK_APART_MAX)
@@ -137,14 +163,16 @@ static void cpus_begin(struct source *guest)
 	const struct pair *p;
 	unsigned int cpu;
 
-	for (cpu = 0; cpu < CPUS_MAX; cpu++)
-		guest->cpus[cpu].run = clocks_run(&clocks, guest->name, cpu);
 	for (p = guest->pairs; p < guest->pairs + guest->nr_pairs; p++) {
 		if (p->cpu >= CPUS_MAX)
 			continue;
 		if (!guest->cpus[p->cpu].pair)
 			guest->cpus[p->cpu].pair = p;
 		guest->cpus[p->cpu].pairs_end = p + 1;
+	}
+	for (cpu = 0; cpu < CPUS_MAX; cpu++) {
+		p = guest->cpus[cpu].pair;
+		guest->cpus[cpu].run = clocks_run(&clocks, guest->name, cpu, p ? p->apic : APIC_UNKNOWN);
 	}
 }
 
@@ -220,7 +248,7 @@ static void guest_judge(const struct source *guest)
 static void source_next(struct source *s)
 {
 	s->there = false;
-	while (getline(&s->text, &s->size, s->file) > 0) {
+	while (source_line(s)) {
 		if (!line_parse(&s->line, s->text)) {
 			if (s == &host && strstr(s->text, "LOST"))
 				proof_forget();
@@ -296,7 +324,11 @@ static int proof_say(void)
 	unsigned int cpu;
 	struct source *g;
 
+	if (host.no_text)
+		status = merge_failed(host.path, merge_no_text);
 	for (g = guests; g < guests + nr_guests; g++) {
+		if (g->no_text)
+			status = merge_failed(g->path, merge_no_text);
 		if (g->left_out) {
 			quote_begin(g->path);
 			fprintf(stderr, "%" PRIu64 " events are left out: no clock event tells their CPU's clock\n",
@@ -310,32 +342,48 @@ static int proof_say(void)
 	return status;
 }
 
-static int guest_begin(const struct merge *merge, struct source *g)
+static int guest_open(struct source *g, const char *path)
 {
-	int status = source_open(g);
-
+	g->path = path;
 	g->cpus = calloc(CPUS_MAX, sizeof(*g->cpus));
-	if (!g->cpus)
-		return merge_failed(g->path, strerror(ENOMEM));
-	if (!status && !given.ratio)
+	return g->cpus ? source_open(g) : merge_failed(g->path, strerror(ENOMEM));
+}
+
+static int all_open(const struct merge *merge)
+{
+	int status;
+
+	host.path = merge->host;
+	status = source_open(&host);
+	while (!status && nr_guests < merge->nr_guests) {
+		status = guest_open(&guests[nr_guests], merge->guests[nr_guests]);
+		nr_guests++;
+	}
+	/* Who recorded them need not be trusted. */
+	if (!status && !rights_give_up())
+		status = merge_failed(merge_no_rights, strerror(errno));
+	return status;
+}
+
+/* What both sides' clock events say. */
+static int all_learn(const struct merge *merge)
+{
+	int status = source_learn(&host);
+	struct source *g;
+
+	clocks_sort(&clocks);
+	for (g = guests; !status && g < guests + nr_guests; g++)
 		status = source_learn(g) ?: clocks_find(merge, g);
 	return status;
 }
 
 int merge_text(const struct merge *merge)
 {
-	int status, i;
+	int status = all_open(merge);
 
 	given = merge->given;
-	host.path = merge->host;
-	status = source_open(&host);
 	if (!status && !given.ratio)
-		status = source_learn(&host);
-	clocks_sort(&clocks);
-	for (i = 0; !status && i < merge->nr_guests; i++) {
-		guests[nr_guests++].path = merge->guests[i];
-		status = guest_begin(merge, &guests[i]);
-	}
+		status = all_learn(merge);
 	if (status)
 		return status;
 	merge_all();

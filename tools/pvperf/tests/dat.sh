@@ -68,6 +68,22 @@ dat_exact dat-scaled-steps 2 "$((intel * 11 / 10))/48/0,$((intel * 11 / 10))/48/
 dat_exact dat-loaded 1 "$amd/32/0,$amd/32/-300000000/load,$amd/32/0" 0
 dat_exact dat-debugfs 1 "$amd/32/0,$amd/32/12345678" 0 debugfs
 dat_exact dat-debugfs-loaded 1 "$intel/48/0,$intel/48/-300000000/load" 0 debugfs
+# One clock, of which perf inject wants the numbers; and one that steps.
+if wanted dat-inject; then
+	dat_make 1 $amd/32/0
+	python3 "$here/trace.py" "$work/dat" 1 1 1 $((amd / 4))/32/0 debugfs
+	out=$("$program" merge "${dat_files[@]}" -o "$work/dat/m" 2>&1 | sed -n 's/.*--guest-data=//p')
+	[[ $out =~ ^FILE,$((0xde00)),[0-9]+,0.25$ ]] && offset=${out%,*} offset=${offset##*,} &&
+		grep -aq "pvperf: vm=.* offset=$(printf %d "$offset" 2> /dev/null || echo $((offset))) " "$work/dat/host.dat"
+	verdict dat-inject $? "$out"
+	python3 "$here/trace.py" "$work/dat" 1 1 1 $amd/32/0,$amd/32/7777 debugfs
+	out=$("$program" merge "${dat_files[@]}" -o "$work/dat/m" 2>&1 | grep guest-data)
+	[ -z "$out" ]
+	verdict dat-inject-steps $? "$out"
+fi
+# vCPUs that were not made in the order of the guest's CPUs, and APIC ids with a gap.
+dat_exact dat-apics 2 "$amd/32/0,$amd/32/12345678" 0 apics=6,2
+dat_exact dat-debugfs-apics 1 $amd/32/0 0 debugfs apics=0,2
 # A clock that is wrong by an hour, either way.
 for wrong in 7200000000000 -7200000000000; do
 	dat_make 1 $amd/32/0 wrong=$wrong

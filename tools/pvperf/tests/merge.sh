@@ -84,6 +84,21 @@ merge_files
 merge_clocks $offset 4294967296 32
 sed -i 's/tsc=[0-9]*/tsc=7/' "$work/host"
 merged merge-host-other-clock 1 'its times are not the TSC' -h "$work/host" -g "$work/guest"
+# The guest's CPU 0 is the vCPU that was made second.
+merge_files
+merge_clocks $offset 4294967296 32
+sed -i 's/vcpu=0 /vcpu=1 apic=4 /; /pvperf_clock/{p; s/vcpu=1 apic=4/vcpu=0 apic=0/; s/offset=[0-9]*/offset=5/}' "$work/host"
+sed -i 's/clock=00c0ffee00c0ffee /&apic=4 /' "$work/guest"
+merged merge-apic 0 'CPU 0: 2 of 2 events lie between' -h "$work/host" -g "$work/guest"
+merge_files
+printf 'no newline' >> "$work/guest"
+merged merge-no-newline 0 "$seed" -h "$work/host" -g "$work/guest" -t $offset
+merge_files
+head -c 70000 /dev/zero | tr '\0' x >> "$work/guest"
+merged merge-long-line 1 'guest: a line has 65536 bytes' -h "$work/host" -g "$work/guest" -t $offset
+merge_files
+sed 's/sched_wakeup: /&\x00/' "$work/guest" > "$work/more"
+merged merge-nul 0 'sched_wakeup: ?[detail]' -h "$work/host" -g "$work/more" -t $offset
 # The offset steps by 2^40 after the first event.
 merge_files
 merge_clocks $offset 4294967296 32

@@ -78,12 +78,28 @@ if wanted record-cut; then
 	rm "$work"/r/out/*.part
 fi
 recorded record-cut-tells 1 "host.dat.part is kept, and is whole" --guest web=cuts -e "$(printf %0200d 0)" -- true
+recorded record-keeps-part 1 '.dat.part is of another recording' --guest web=env -- true
+rm -f "$work"/r/out/*.part
 recorded record-status 0 'its command failed after its file had come' --guest web=fails -- true
 recorded record-no-command 1 'nothing-such' --guest web=env -- nothing-such
 recorded record-command-fails 0 'false ended with status 1' --guest web=env -- false
 touch "$work/r/out/db.dat"
 recorded record-other 1 'db.dat is of another recording' --guest web=env -- true
 rm "$work/r/out/db.dat"
+# A signal that only pvperf gets ends the command as well.
+for sig in INT TERM; do
+	wanted record-kill-$sig || continue
+	PATH=$work/r/bin:$PATH PVPERF_ROOT=$work/r/root TMPDIR=$work/r "$program" record -o "$work/r/out" --guest web=env -- \
+		sh -c 'echo > "$0/begun"; exec sleep 100' "$work/r" > "$work/r/said" 2>&1 &
+	until [ -e "$work/r/begun" ]; do sleep 0.1; done
+	rm "$work/r/begun"
+	# A shell has its background commands ignore SIGINT, and pvperf does not.
+	kill -$sig $!
+	wait $!
+	got=$?
+	[ $got = 0 ] && grep -q 'pvperf merge' "$work/r/said"
+	verdict record-kill-$sig $? "$got: $(cat "$work/r/said")"
+done
 if wanted record-terminal; then
 	# As ssh asks: on the terminal, which is another session's.
 	printf '#!/bin/sh\nexec < /dev/tty\n' > "$work/r/bin/asks"
@@ -97,6 +113,9 @@ fi
 recorded record-no-shell 1 'trace-cmd record -C x86-tsc -o web.dat -e pvperf:pvperf_guest_clock' --guest web=false
 recorded record-bad-name 2 "a guest's name has" --guest 'a/b=ssh'
 recorded record-two-of-a-name 2 'two sides have one name' --guest host=ssh
+recorded record-bad-buffer 2 '-b wants the size' --guest web=env -b 4M
+recorded record-buffer 0 "pvperf merge" --guest web=env -b 4096 -- true
+! wanted record-buffer || record_left '-C x86-tsc -b 4096 -o' web -buffer-size
 recorded record-bad-event 2 'SYSTEM:EVENT' --guest web=env -e "x' y"
 recorded record-no-guest 2 'it wants -o DIR and --guest' -- true
 rm -r "$work"/r/root/sys/kernel/tracing/events/pvperf/pvperf_guest_clock
@@ -115,5 +134,8 @@ if wanted record-debugfs; then
 	[ "$out" = 'pvperf: vm=12 vcpu=1 tid=56 offset=-789 ratio=1 frac=0' ]
 	verdict record-debugfs-told $? "$out"
 fi
+mkdir -p "$work/r/root/sys/devices/system/clocksource/clocksource0"
+echo 'hpet acpi_pm' > "$work/r/root/sys/devices/system/clocksource/clocksource0/available_clocksource"
+recorded record-unstable 0 'host: recording without pvperf_host, by what KVM'"'s debugfs tells with a TSC that" --guest web=env -- true
 rm "$work/r/bin/trace-cmd"
 recorded record-no-directory 1 'No such file' --guest web=env -o "$work/none/none"

@@ -10,6 +10,8 @@ other: its guest's TSC goes on at RATIO >> FRAC of the host's, STEP further on. 
 that; with `load` it is the VMM, which loads a state: what the guest did since is gone. With `wrong=N` the host tells
 offsets that are wrong by so much, with `ticks=N` so many ticks are a nanosecond. With
 `debugfs` the guests have no pvperf_guest, and the host's trace has what KVM's debugfs told. With
+`apics=A,B...` CPU 0 of a guest has the APIC id A and so on, and the host has made the vCPUs in the
+opposite order; without it the modules are old ones, which tell no APIC id. With
 `why` for all there is one wake-up, of which is known what happened until its task ran; with
 `lost` behind it events of the guest are lost. The
 format is that of trace-cmd.dat.v7(5), the pages are the kernel's (events/header_page).
@@ -32,12 +34,14 @@ PRINT = ('name: print\nID: 5\nformat:\n' + PLACES + '\tfield:unsigned long ip;\t
          '\tfield:char buf[];\toffset:16;\tsize:0;\tsigned:1;\n\nprint fmt: "%ps: %s", (void *)REC->ip, REC->buf\n').encode()
 HEADER_EVENT = b'# compressed entry header\n'
 U64, INT, COMM = 'Q', 'i', '16s'
+APICS = next(([*map(int, a.removeprefix('apics=').split(','))] for a in sys.argv if a.startswith('apics=')), [])
+APIC = [('apic', INT)] if APICS else []
 EVENTS = {      # name: (identifier, system, fields)
     'kvm_entry': (901, 'kvm', [('vcpu_id', U64)]),
     'kvm_exit': (902, 'kvm', [('exit_reason', U64)]),
     'pvperf_clock': (903, 'pvperf', [('clock', U64), ('offset', U64), ('ratio', U64), ('tsc', U64),
-                                     ('boot', U64), ('vcpu', U64), ('tid', INT), ('frac', INT)]),
-    'pvperf_guest_clock': (904, 'pvperf', [('clock', U64), ('tsc', U64)]),
+                                     ('boot', U64), ('vcpu', U64), ('tid', INT), ('frac', INT)] + APIC),
+    'pvperf_guest_clock': (904, 'pvperf', [('clock', U64), ('tsc', U64)] + APIC),
     'truth': (905, 'test', [('at', U64)]),
     'kvm_write_tsc_offset': (908, 'kvm', [('next_tsc_offset', U64)]),
     'sched_switch': (906, 'sched', [('prev_comm', COMM), ('prev_pid', INT), ('prev_state', INT),
@@ -145,6 +149,8 @@ def vcpu_run(clock, thread, vcpu, clocks, host, guest, debugfs):
     """A vCPU from entry to entry, with each of its clocks for a while."""
     now, offset = random.randrange(1 << 41, 1 << 42), random.randrange(1 << 64)
     before = None
+    apic = [APICS[vcpu]] if APICS else []
+    index = len(APICS) - 1 - vcpu if APICS else vcpu
     for (ratio, frac, step, load), then in zip(clocks, [*clocks[1:], None]):
         if before:      # the guest's TSC goes on from where it is
             offset = (now * before[0] >> before[1]) + before[2] + step - (now * ratio >> frac) & MASK
@@ -156,17 +162,17 @@ def vcpu_run(clock, thread, vcpu, clocks, host, guest, debugfs):
         if debugfs and guest:
             host.append((now, record('kvm_write_tsc_offset', thread, offset)))
         elif debugfs:
-            host.append((now, printed(7, f'pvperf: vm={clock & 0xffff} vcpu={vcpu} tid={thread} '
+            host.append((now, printed(7, f'pvperf: vm={clock & 0xffff} vcpu={apic[0] if APICS else vcpu} tid={thread} '
                                       f'offset={offset - (offset >> 63 << 64)} ratio={ratio} frac={frac}')))
         else:
-            host.append((now, record('pvperf_clock', 7, clock, offset + WRONG & MASK, ratio, now, now // TICKS, vcpu, thread, frac)))
+            host.append((now, record('pvperf_clock', 7, clock, offset + WRONG & MASK, ratio, now, now // TICKS, index, thread, frac, *apic)))
         for n in range(200):
             now += random.randrange(2000, 5_000_000)
             host.append((now, record('kvm_entry', thread, vcpu)))
             for _ in range(random.randrange(1, 4)):
                 now += random.randrange(4, 40_000)
                 tsc = (now * ratio >> frac) + offset & MASK
-                body = record('truth', 100 + vcpu, now) if n or debugfs else record('pvperf_guest_clock', 9, clock, tsc)
+                body = record('truth', 100 + vcpu, now) if n or debugfs else record('pvperf_guest_clock', 9, clock, tsc, *apic)
                 guest.append((tsc, body))
             now += random.randrange(4, 1000)
             wrote = n == 199 and then and not then[3]

@@ -32,6 +32,10 @@ names=$(field clock /tmp/host.trace pvperf_clock | sort -u)
 	[ "$(echo "$names" | wc -w)" = 1 ] && [ "$names" != 0000000000000000 ]
 tap $? "both give the VM the same name" "$names"
 
+apic=$(field apic /tmp/host.trace pvperf_clock | sort -u)
+[ -n "$apic" ] && [ "$apic" = "$(field apic /tmp/guest.trace pvperf_guest_clock | sort -u)" ]
+tap $? "both give the vCPU the same APIC id" "$apic"
+
 offset=$(field offset /tmp/host.trace pvperf_clock | sort -u)
 ratio=$(field ratio /tmp/host.trace pvperf_clock | sort -u)
 frac=$(field frac /tmp/host.trace pvperf_clock | sort -u)

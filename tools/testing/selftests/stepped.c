@@ -43,7 +43,7 @@ static struct told told_of(int vcpu)
 
 	while (f && fgets(text, sizeof(text), f)) {
 		at = strstr(text, "pvperf_clock: ");
-		if (!at || sscanf(at, "pvperf_clock: clock=%" SCNx64 " vm=%d vcpu=%d tid=%*d offset=%" SCNu64 " ratio=%" SCNu64 " frac=%d",
+		if (!at || sscanf(at, "pvperf_clock: clock=%" SCNx64 " vm=%d vcpu=%d apic=%*u tid=%*d offset=%" SCNu64 " ratio=%" SCNu64 " frac=%d",
 				  &line.clock, &vm, &line.vcpu, &line.offset, &line.ratio, &line.frac) != 6)
 			continue;
 		if (vm != getpid() || line.vcpu != vcpu)

@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef PVPERF_RIGHTS_H
+#define PVPERF_RIGHTS_H
+
+#include <stdbool.h>
+
+/* Before a file is read that is not trusted: root's rights, and memory without limit, are gone. */
+bool rights_give_up(void);
+
+#endif /* PVPERF_RIGHTS_H */
