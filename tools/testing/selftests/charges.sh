@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 # What the module allocates for a VM is charged to the memory cgroup of the VM's process,
-# and all of it is given back. What is still charged to a cgroup that is removed is charged
+# as the kernel's trace of each allocation says, and all of it is given back. What is still charged to a cgroup that is removed is charged
 # to its parent from then on: so each program here runs in a cgroup of its own, and the
 # parent must end up without charges for kernel objects.
 #   charges.sh PROGRAM...
@@ -44,15 +44,32 @@ settled() {
 	done
 }
 
+events=/sys/kernel/tracing/events/kmem trace=/sys/kernel/tracing/trace
+[ -d $events ] || mount -t tracefs none /sys/kernel/tracing
+
+# allocates on|off: note what is allocated, and by whom
+allocates() {
+	[ "$1" = off ] || echo > $trace
+	for event in kmalloc kmem_cache_alloc; do
+		echo $(($1)) > $events/$event/enable
+	done
+}
+on=1 off=0
+
 least=3000
 mkdir -p $top/flush $parent
 echo +memory > $parent/cgroup.subtree_control
 for program in "$@"; do
 	mkdir $parent/$program
+	allocates on
 	inside $parent/$program ./$program
 	passed=$?
+	allocates off
 	rmdir $parent/$program
 	tap $passed "$program in a memory cgroup of its own" "$(grep '^not ok' /tmp/charges)"
+	sed -n 's/.*call_site=\([a-z_]*\).*pvperf_host.* accounted=/\1 /p' $trace | sort -u > /tmp/allocated
+	grep -qx 'pvperf_event_open true' /tmp/allocated && ! grep -qv ' true$' /tmp/allocated
+	tap $? "$program: each allocation of the module is charged" "$(cat /tmp/allocated)"
 	settled
 	tap $? "$program leaves nothing charged" "$n bytes"
 done

@@ -141,6 +141,14 @@ static void spin_here(uint64_t turns)
 		asm volatile("");
 }
 
+static uint64_t now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec * SECOND + now.tv_nsec;
+}
+
 /* The CPU's number is that of the other VM's, and of this thread's: all is counted. */
 TEST_F(global, whole_cpu)
 {
@@ -165,6 +173,7 @@ TEST_F(global, whole_cpu)
 	spin_here(TURNS);
 	e = read_cpu(v);
 	EXPECT_LE(2 * TURNS, e.count - before);
+	EXPECT_GT(3 * TURNS, e.count - before);
 	EXPECT_EQ(e.time_enabled, e.time_running);
 	/* The VM's own event knows nothing of that. */
 	EXPECT_TRUE(still_counts(v, 0, TURNS));
@@ -183,15 +192,18 @@ TEST_F(global, whole_time)
 {
 	struct tiny_vcpu *v = &self->vms.in.vcpu[0];
 	const struct timespec tenth = { .tv_nsec = SECOND / 10 };
-	uint64_t before;
+	uint64_t before, began;
 
 	NEED_PMU();
 	ASSERT_TRUE(trusted(&self->vms.in));
 	ASSERT_CALL(0, open_cpu(v, sched_getcpu(), 0));
 	ASSERT_CALL(0, id_call(v, KVM_PERF_OP_ENABLE, 1));
+	began = now_ns();
 	before = read_cpu(v).time_enabled;
 	nanosleep(&tenth, NULL);
-	EXPECT_LE(SECOND / 10, read_cpu(v).time_enabled - before);
+	before = read_cpu(v).time_enabled - before;
+	EXPECT_LE(SECOND / 10, before);
+	EXPECT_GE(now_ns() - began, before);
 }
 
 TEST_F(global, whole_refused)
@@ -249,7 +261,9 @@ TEST_F(global, whole_moves)
 	before = read_cpu(v).count;
 	ASSERT_CALL(0, read_in_this_thread(v));
 	spin_here(TURNS);
-	EXPECT_LE(2 * TURNS, read_cpu(v).count - before);
+	before = read_cpu(v).count - before;
+	EXPECT_LE(2 * TURNS, before);
+	EXPECT_GT(3 * TURNS, before);
 	EXPECT_EQ(event_at(&self->vms.in, 1)->time_enabled, event_at(&self->vms.in, 1)->time_running);
 	EXPECT_CALL(0, id_call(v, KVM_PERF_OP_CLOSE, 1));
 	EXPECT_TRUE(still_counts(v, 0, TURNS));

@@ -340,8 +340,10 @@ TEST_F(policy, priority_in_guest)
 
 /* -------------------------------------------------------------------- whom */
 
-/* Does a rule that denies everything hold for the VM of a process of its own? */
-static bool denied(const char *rule, const char *group, uid_t uid)
+enum whom_end { WHOM_OFFERED, WHOM_DENIED, WHOM_FAILED };
+
+/* What becomes of the VM of a process of its own, of which a rule denies everything. */
+static enum whom_end whom(const char *rule, const char *group, uid_t uid)
 {
 	struct tiny_vm vm;
 	pid_t pid = fork();
@@ -353,33 +355,33 @@ static bool denied(const char *rule, const char *group, uid_t uid)
 		snprintf(line, sizeof(line), "%s/cgroup.procs", group ? group : "");
 		f = group ? fopen(line, "we") : NULL;
 		if (group && (!f || fprintf(f, "0") < 0 || fclose(f)))
-			_exit(2);
+			_exit(WHOM_FAILED);
 		snprintf(line, sizeof(line), rule, getpid());
 		if (tiny_rules_write(line) || tiny_vm_create(&vm, 1) ||
 		    (uid && syscall(SYS_setresuid, uid, uid, uid)))
-			_exit(3);
-		_exit(offered(&vm.vcpu[0]));
+			_exit(WHOM_FAILED);
+		_exit(offered(&vm.vcpu[0]) ? WHOM_OFFERED : WHOM_DENIED);
 	}
-	return waitpid(pid, &status, 0) == pid && WIFEXITED(status) && !WEXITSTATUS(status);
+	return waitpid(pid, &status, 0) == pid && WIFEXITED(status) ? WEXITSTATUS(status) : WHOM_FAILED;
 }
 
 TEST_F(policy, whom)
 {
 	mkdir(GROUP, 0755);
-	EXPECT_TRUE(denied("access=unavailable\n", NULL, 0));
-	EXPECT_FALSE(denied("access=local\n", NULL, 0));
-	EXPECT_TRUE(denied("uid=1234 access=unavailable\n", NULL, 1234));
-	EXPECT_TRUE(denied("uid=12?? access=unavailable\n", NULL, 1234));
-	EXPECT_FALSE(denied("uid=123 access=unavailable\n", NULL, 1234));
-	EXPECT_TRUE(denied("cgroup=/pvperf_test access=unavailable\n", GROUP, 0));
-	EXPECT_TRUE(denied("cgroup=/*_te?t* access=unavailable\n", GROUP, 0));
-	EXPECT_FALSE(denied("cgroup=/pvperf access=unavailable\n", GROUP, 0));
-	EXPECT_FALSE(denied("cgroup=/pvperf_test access=unavailable\n", NULL, 0));
-	EXPECT_TRUE(denied("pid=%d access=unavailable\n", NULL, 0));
-	EXPECT_FALSE(denied("pid=1 access=unavailable\n", NULL, 0));
-	EXPECT_TRUE(denied("cgroup=/pvperf_test uid=1234 comm=pvperf_out access=unavailable\n",
+	EXPECT_EQ(WHOM_DENIED, whom("access=unavailable\n", NULL, 0));
+	EXPECT_EQ(WHOM_OFFERED, whom("access=local\n", NULL, 0));
+	EXPECT_EQ(WHOM_DENIED, whom("uid=1234 access=unavailable\n", NULL, 1234));
+	EXPECT_EQ(WHOM_DENIED, whom("uid=12?? access=unavailable\n", NULL, 1234));
+	EXPECT_EQ(WHOM_OFFERED, whom("uid=123 access=unavailable\n", NULL, 1234));
+	EXPECT_EQ(WHOM_DENIED, whom("cgroup=/pvperf_test access=unavailable\n", GROUP, 0));
+	EXPECT_EQ(WHOM_DENIED, whom("cgroup=/*_te?t* access=unavailable\n", GROUP, 0));
+	EXPECT_EQ(WHOM_OFFERED, whom("cgroup=/pvperf access=unavailable\n", GROUP, 0));
+	EXPECT_EQ(WHOM_OFFERED, whom("cgroup=/pvperf_test access=unavailable\n", NULL, 0));
+	EXPECT_EQ(WHOM_DENIED, whom("pid=%d access=unavailable\n", NULL, 0));
+	EXPECT_EQ(WHOM_OFFERED, whom("pid=1 access=unavailable\n", NULL, 0));
+	EXPECT_EQ(WHOM_DENIED, whom("cgroup=/pvperf_test uid=1234 comm=pvperf_out access=unavailable\n",
 			   GROUP, 1234));
-	EXPECT_FALSE(denied("cgroup=/pvperf_test uid=1234 comm=pvperf_in access=unavailable\n",
+	EXPECT_EQ(WHOM_OFFERED, whom("cgroup=/pvperf_test uid=1234 comm=pvperf_in access=unavailable\n",
 			    GROUP, 1234));
 	rmdir(GROUP);
 }
