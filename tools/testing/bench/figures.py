@@ -91,13 +91,14 @@ def told(lines):
 
 
 def compared(rows, plain, likes, bases):
-    """Add what needs the plain guest: each row's ratio to it, of a unit of work, and the
-    exits of an overflow. Rows whose unit is a second compare the whole work, because a
+    """Add what needs the plain guest: each row's ratio to it and what it takes more, of a unit of
+    work, and the exits of an overflow. Rows whose unit is a second compare the whole work, because a
     second of sleep costs the plain guest so little that two may cost less than one."""
     for row, r in rows.items():
         figure = 'total' if kind(row) in SECONDS else 'per_total'
         base = bases.get(likes.get(row), {}).get(figure)
         if base:
             r['ratio'] = r[figure] / base
+            r['more'] = r[figure] - base
         if r['overflows'] and row in plain:
             r['per_overflow'] = (r['unstepped'] - plain[row]['exits']) / r['overflows']
