@@ -47,24 +47,23 @@ settled() {
 events=/sys/kernel/tracing/events/kmem trace=/sys/kernel/tracing/trace
 [ -d $events ] || mount -t tracefs none /sys/kernel/tracing
 
-# allocates on|off: note what is allocated, and by whom
+# allocates 1|0: note what is allocated, and by whom
 allocates() {
-	[ "$1" = off ] || echo > $trace
+	[ "$1" = 0 ] || echo > $trace
 	for event in kmalloc kmem_cache_alloc; do
-		echo $(($1)) > $events/$event/enable
+		echo "$1" > $events/$event/enable
 	done
 }
-on=1 off=0
 
 least=3000
 mkdir -p $top/flush $parent
 echo +memory > $parent/cgroup.subtree_control
 for program in "$@"; do
 	mkdir $parent/$program
-	allocates on
+	allocates 1
 	inside $parent/$program ./$program
 	passed=$?
-	allocates off
+	allocates 0
 	rmdir $parent/$program
 	tap $passed "$program in a memory cgroup of its own" "$(grep '^not ok' /tmp/charges)"
 	sed -n 's/.*call_site=\([a-z_]*\).*pvperf_host.* accounted=/\1 /p' $trace | sort -u > /tmp/allocated
