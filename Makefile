@@ -30,20 +30,28 @@ install-modules: modules
 	@$(kbuild) KERNELRELEASE=$(release) INSTALL_MOD_PATH=$(DESTDIR) INSTALL_MOD_DIR=updates modules_install
 	@depmod $(if $(DESTDIR),-b $(DESTDIR)) $(release)
 
+# The Debian package gets these from debhelper.
+units = $(addprefix $(DESTDIR)$(PREFIX)/lib/,systemd/system/pvperf-host.service \
+	systemd/system/pvperf-policy.service udev/rules.d/60-pvperf-tools.rules)
+
 install-tool: tool
 	@$(MAKE) --no-print-directory -C tools/pvperf PREFIX=$(PREFIX) install
+	install -D -m 644 debian/pvperf-host-dkms.pvperf-host.service $(word 1,$(units))
+	install -D -m 644 debian/pvperf-tools.pvperf-policy.service $(word 2,$(units))
+	install -D -m 644 debian/pvperf-tools.udev $(word 3,$(units))
 
 uninstall: headers
 	@rm -f $(foreach s,$(sides),$(DESTDIR)/lib/modules/$(release)/updates/pvperf_$(s).ko*)
 	@depmod $(if $(DESTDIR),-b $(DESTDIR)) $(release)
 	@$(MAKE) --no-print-directory -C tools/pvperf PREFIX=$(PREFIX) uninstall
+	@rm -f $(units)
 
 help:
 	@echo 'Build and install:'
 	@echo '  make                  build both modules for the running kernel, or for KDIR=...;'
 	@echo '                        PVPERF=host or PVPERF=guest: only that one'
 	@echo '  make tool             build the command pvperf'
-	@echo '  make install          install both, the man page and the completion; DESTDIR=... PREFIX=/usr/local;'
+	@echo '  make install          install both, the man page, completion and units; DESTDIR=... PREFIX=/usr/local;'
 	@echo '                        make install-modules, make install-tool: only those'
 	@echo '  make uninstall        remove what that has installed'
 	@echo
