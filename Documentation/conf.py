@@ -3,7 +3,6 @@
 
 import os
 import pathlib
-import re
 import subprocess
 import sys
 
@@ -68,17 +67,7 @@ def reference(room):
             yield f'{title}\n{"-" * len(title)}\n\n.. kernel-doc:: {header}\n'
 
 
-def parameters(room):
-    """A row for each of a module's parameters, with its own description."""
-    for path in sorted((TOP / room).glob('*.c')):
-        for name, what in re.findall(r'^MODULE_PARM_DESC\((\w+), "(.+)"\);$',
-                                     path.read_text(), re.M):
-            yield f'``{name}``\n    {what}\n'
-
-
 def fill(app, name, source):
-    if name == 'operations':
-        source[0] = source[0].replace('.. parameters host\n', '\n'.join(sorted(parameters('host'))))
     if name == 'reference':
         for room in ('guest', 'host'):
             source[0] = source[0].replace(f'.. headers {room}\n', '\n'.join(reference(room)))

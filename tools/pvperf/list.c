@@ -35,6 +35,8 @@ static void table_vm(const struct record *r)
 	       record_word(r, "pages"), record_word(r, "held"), record_word(r, "calls"),
 	       record_word(r, "ops"), record_word(r, "refused"),
 	       record_word(r, "overflows"), record_word(r, "nmis"));
+	if (record_number(r, "alone"))
+		puts("  has the host alone: what the other VMs may have is nothing meanwhile");
 }
 
 static void table_policy(const struct record *r)

@@ -39,18 +39,23 @@ static void words_print(const struct pvperf_policy *policy, char *text, size_t s
 
 /* -------------------------------------------------------------------- show */
 
-static void table_vm(const struct vm *vm)
+static void table_vm(const struct vm *vm, const struct vm *alone)
 {
-	char title[160], words[PVPERF_RULE_MAX + 1];
+	char title[160], other[160], words[PVPERF_RULE_MAX + 1];
 
 	vm_title(vm, title, sizeof(title));
 	words_print(&vm->policy, words, sizeof(words));
-	if (vm->alone)
-		printf("VM %s has the host alone; others count nothing meanwhile\n", title);
 	if (vm->rule)
-		printf("VM %s: rule %u: %s\n", title, vm->rule, words);
+		printf("VM %s: rule %u: ", title, vm->rule);
 	else
-		printf("VM %s: default: %s\n", title, words);
+		printf("VM %s: default: ", title);
+	if (vm == alone) {
+		printf("has the host alone: ");
+	} else if (alone) {
+		vm_title(alone, other, sizeof(other));
+		printf("nothing while VM %s has the host alone: ", other);
+	}
+	puts(words);
 }
 
 static void table(const struct rules *rules, const char *standard, const struct vm *vms, int n)
@@ -63,7 +68,7 @@ static void table(const struct rules *rules, const char *standard, const struct 
 		printf("%4d  %s\n", i + 1, rules->line[i]);
 	printf("default: %s\n", standard);
 	for (i = 0; i < n; i++)
-		table_vm(&vms[i]);
+		table_vm(&vms[i], vms_alone(vms, n));
 }
 
 static struct json_object *json_words(const char *text)

@@ -25,11 +25,31 @@ static const struct {
 	[PVPERF_WORD_MIN_PERIOD] = { "sampling periods were too short", "a smaller min_period" },
 };
 
-static void table_one(const char *title, const struct refused *refused)
+/* What the policy has refused it may allow by now: a VM's refusals are those since its first call. */
+static void todo_print(const struct vm *vm, enum pvperf_word word, const struct vm *alone)
 {
-	printf("VM %s: %" PRIu64 " %s%s%s; %s would allow it\n", title, refused->times,
-	       reasons[refused->word].what, *refused->event ? ", the last one " : "",
-	       refused->event, reasons[refused->word].todo);
+	const __u32 *now = vm->policy.word;
+	char other[160];
+
+	if (word == PVPERF_WORD_ACCESS && alone && alone != vm) {
+		vm_title(alone, other, sizeof(other));
+		printf("VM %s has the host alone now\n", other);
+	} else if (word == PVPERF_WORD_ACCESS && !vm->alone && now[word] >= PVPERF_ACCESS_EXCLUSIVE) {
+		puts("with access=exclusive it waits until no other VM counts");
+	} else if ((word == PVPERF_WORD_RAW && now[word] == PVPERF_RAW_YES) ||
+		   (word == PVPERF_WORD_HOST_EVENTS && now[word])) {
+		puts("it is allowed now");
+	} else {
+		printf("%s would allow it\n", reasons[word].todo);
+	}
+}
+
+static void table_one(const char *title, const struct vm *vm, const struct refused *refused,
+		      const struct vm *alone)
+{
+	printf("VM %s: %" PRIu64 " %s%s%s; ", title, refused->times, reasons[refused->word].what,
+	       *refused->event ? ", the last one " : "", refused->event);
+	todo_print(vm, refused->word, alone);
 }
 
 static void table(const struct vm *vms, int n)
@@ -43,7 +63,7 @@ static void table(const struct vm *vms, int n)
 		for (j = 0; j < vms[i].refusals; j++) {
 			if (!reasons[vms[i].refused[j].word].what)
 				continue;
-			table_one(title, &vms[i].refused[j]);
+			table_one(title, &vms[i], &vms[i].refused[j], vms_alone(vms, n));
 			any = true;
 		}
 	}

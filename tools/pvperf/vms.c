@@ -111,6 +111,16 @@ bool vm_is(const struct vm *vm, const char *name)
 	       (last && last[1] && !strcmp(last + 1, name));
 }
 
+const struct vm *vms_alone(const struct vm *vms, int n)
+{
+	const struct vm *vm;
+
+	for (vm = vms; vm < vms + n; vm++)
+		if (vm->alone)
+			return vm;
+	return NULL;
+}
+
 void vm_title(const struct vm *vm, char *title, size_t size)
 {
 	const struct process *p = &vm->process;

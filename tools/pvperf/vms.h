@@ -32,6 +32,9 @@ int vms_read(struct vm **vms);
 /* Is it the VM that an operator calls @name: its pid, name, uuid or cgroup (or the last part)? */
 bool vm_is(const struct vm *vm, const char *name);
 
+/* The VM that has the host alone, or NULL; the others have nothing then, whatever the rules say. */
+const struct vm *vms_alone(const struct vm *vms, int n);
+
 /* "178 web qemu-system-x86", of at most @size. */
 void vm_title(const struct vm *vm, char *title, size_t size);
 

@@ -56,6 +56,7 @@ jsoned() {
 	verdict "$1" $? "$(cat "$work/json")"
 }
 
+listed list-alone "sed -i '/^vm pid=178 /s/\$/ alone=1/' sys/kernel/debug/pvperf/vms" 0 'has the host alone: what the other VMs may have is nothing meanwhile'
 listed list-vm : 0 'VM 178 web CPU 0/KVM: 2 pages that hold 512, 36 calls, 58 operations, 3 refused, 7 overflows, 5 NMIs'
 listed list-vm-bare : 0 'VM 200: 0 pages that hold 0'
 listed list-policy : 0 ' policy of rule 2: access=local priority=pinned raw=no '

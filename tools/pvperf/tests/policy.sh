@@ -42,7 +42,8 @@ ruled policy-rules : 0 ' 2 cgroup=/machine.slice/*web* priority=pinned raw=no' '
 ruled policy-default : 0 "default: $standard" '' policy
 ruled policy-vm : 0 'VM 178 web CPU 0/KVM: rule 2: access=local priority=pinned' '' policy
 ruled policy-vm-default : 0 'VM 200: default: access=local priority=flexible' '' policy
-ruled policy-alone "sed -i '/^vm pid=178 /s/\$/ alone=1/' sys/kernel/debug/pvperf/vms" 0 'VM 178 web CPU 0/KVM has the host alone' '' policy
+ruled policy-alone "sed -i '/^vm pid=178 /s/\$/ alone=1/' sys/kernel/debug/pvperf/vms" 0 'VM 178 web CPU 0/KVM: rule 2: has the host alone: access' '' policy
+ruled policy-not-alone "sed -i '/^vm pid=178 /s/\$/ alone=1/' sys/kernel/debug/pvperf/vms" 0 'VM 200: default: nothing while VM 178 web CPU 0/KVM has the host alone' '' policy
 ruled policy-no-module 'rm -r sys/module/pvperf_host dev' 1 'pvperf_host is not loaded' '' policy
 ruled policy-guest 'rm -r sys/module/pvperf_host dev; mkdir -p sys/module/pvperf_guest; put sys/module/pvperf_guest/initstate live' \
 	1 "the policy is its host's" '' policy
@@ -85,5 +86,8 @@ ruled set-value : 2 'max_events=65 is not between' '' set web max_events=65
 ruled set-nothing : 2 'wants a VM and a word' '' set web
 ruled refused : 0 'VM 178 web CPU 0/KVM: 12 raw events were refused, the last one r1c0; raw=yes would allow it' '' refused
 ruled refused-waits : 0 '3 calls had to wait; a greater max_calls' '' refused
+ruled refused-now "sed -i '/rule=2/s/raw=no/raw=yes/' sys/kernel/debug/pvperf/vms" 0 'the last one r1c0; it is allowed now' '' refused
+ruled refused-alone "sed -i '/^vm pid=200 /s/\$/ alone=1/; s/refused word=raw/refused word=access/' sys/kernel/debug/pvperf/vms" 0 'were refused; VM 200 has the host alone now' '' refused
+ruled refused-waiting "sed -i '/rule=2/s/access=local/access=exclusive/; s/refused word=raw/refused word=access/' sys/kernel/debug/pvperf/vms" 0 'it waits until no other VM counts' '' refused
 ruled refused-none 'sed -i /refused.word/d sys/kernel/debug/pvperf/vms' 0 'the policies have refused no call' '' refused
 ruled refused-json : 0 '"word":"raw"' '' refused --json
