@@ -60,6 +60,7 @@ help:
 	@echo '  make demo             emulate a host, boot a guest in it, and run plain perf there'
 	@echo '  make check            run all checks and tests that must pass; ends in "N passed, N failed, N skipped"'
 	@echo '  make check-all        run make check with all tests on each kernel, also with 6.12 as its host and its guest'
+	@echo '  make check-debug      run the selftests on a kernel with KASAN, lockdep and the like, which it builds (13 CPU minutes)'
 	@echo '  make setup            build what the lab needs, once: QEMU with a PMU, Debian roots'
 	@echo '  make lab-modules      build both modules for each kernel in $(LAB)/kernels'
 	@echo '  make checks           check the source (tools/testing/checks)'
@@ -94,6 +95,9 @@ check:
 check-all:
 	@$(LAB)/check --all
 
+check-debug:
+	@$(LAB)/check --debug
+
 checks unit selftests:
 	@$(LAB)/check --only $@
 
@@ -126,4 +130,4 @@ distclean: clean
 	@rm -rf build
 
 .PHONY: modules headers tool install install-modules install-tool uninstall help setup lab-modules \
-	demo check check-all checks unit selftests packaging accuracy bench docs pictures silicon clean distclean
+	demo check check-all check-debug checks unit selftests packaging accuracy bench docs pictures silicon clean distclean

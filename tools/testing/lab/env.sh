@@ -19,7 +19,7 @@ kernel_names() { awk '!/^#/ && NF { print $1 }' "$LAB/kernels"; }
 # kernel_suite 6.12: the suite that has it
 kernel_suite() {
 	local s
-	s=$(awk -v k="$1" '!/^#/ && $1 == k { print $2 }' "$LAB/kernels")
+	s=$(awk -v k="$1" '!/^#/ && $1 == k { print $2 }' "$LAB/kernels" "$LAB/kernels.debug")
 	[ -n "$s" ] || die "no kernel '$1' in tools/testing/lab/kernels; there are: $(kernel_names | xargs)"
 	echo "$s"
 }
@@ -27,14 +27,14 @@ kernel_suite() {
 # perf_suite SUITE: the suite whose perf a kernel of SUITE gets: its own, as its users have
 # it; but the tests read what a newer perf than bookworm's prints
 perf_suite() {
-	[ "$1" = bookworm ] && echo "$USERLAND" || echo "$1"
+	[ "${1%-debug}" = bookworm ] && echo "$USERLAND" || echo "${1%-debug}"
 }
 
 # kernel_version 6.12: the full name that uname -r gives, from the suite's root
 kernel_version() {
 	local d suite
 	suite=$(kernel_suite "$1") || exit 1
-	for d in "$BUILD/roots/$suite/usr/lib/modules/$1".*; do
+	for d in "$BUILD/roots/$suite/usr/lib/modules/${1%-debug}".*; do
 		if [ -e "$d/build" ] || [ -L "$d/build" ]; then
 			basename "$d"
 			return

@@ -55,6 +55,7 @@ def config(a, side, emulated):
         'LAB_HOST_KERNEL': a.host,
         'LAB_GUEST_KERNEL': a.guest,
         'LAB_ICOUNT': int(a.icount),
+        'LAB_SEED': a.seed,
         'LAB_EMULATED': int(emulated),
         'LAB_VPMU': int(a.vpmu),
         'LAB_INTERACTIVE': int(not a.command),

@@ -29,7 +29,7 @@ def accelerator(a):
     # One thread: QEMU's multi-threaded emulation loses patches of running code.
     return True, ['-accel', 'tcg,thread=single,tb-size=512',
                   *(['-icount', 'shift=0,sleep=off'] if a.icount else []),
-                  '-seed', '1', '-rtc', 'base=2026-01-01,clock=vm',
+                  '-seed', str(a.seed), '-rtc', 'base=2026-01-01,clock=vm',
                   '-cpu', 'EPYC,+svm,+npt,+vgif,pmu-emu=on' + (',pmu-v2=on' if a.pmu_v2 else '')]
 
 

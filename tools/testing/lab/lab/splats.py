@@ -14,10 +14,14 @@ SPLATS = re.compile('|'.join((
     r'Dazed and confused', r'NMI: (PCI system|IOCK) error', r'list_(add|del) corruption',
     r'stack guard page', r'scheduling while atomic', r'sleeping function called',
     r'refcount_t:', r'UBSAN:', r'KASAN:', r'page allocation failure', r'unchecked MSR access',
-    r'perfevents: irq loop stuck', r'stack-protector', r'Out of memory', r'bad page state',
+    r'trying to register non-static key', r'turning off the locking correctness', r'ODEBUG:',
+    r'kmemleak: \d+ new suspected', r'perfevents: irq loop stuck', r'stack-protector', r'Out of memory', r'bad page state',
 )), re.I)
 # Lines that match, but that a healthy kernel prints, too.
-HARMLESS = re.compile(r'qemu-system-[^:]+:.*warning:|WARNING: (Spectre|unprivileged eBPF)|Speculative Return Stack', re.I)
+HARMLESS = re.compile(r'qemu-system-[^:]+:.*warning:|WARNING: (Spectre|unprivileged eBPF)|Speculative Return Stack|'
+                      r'kasan: KernelAddressSanitizer initialized|kmemleak: Kernel memory leak detector', re.I)
+# Before a trace that the kernel prints when an allocation fails that failing.sh has fail.
+WANTED = re.compile(r'alloc_cpumask_var: failed')
 
 
 def found_in(log):
@@ -38,6 +42,6 @@ def found_in(log):
             mark = re.search(r'lab: test (\S+)', line)
             if mark:
                 test = mark.group(1)
-            elif SPLATS.search(line) and not HARMLESS.search(line):
+            elif SPLATS.search(line) and not HARMLESS.search(line) and not any(map(WANTED.search, lines[max(i - 6, 0):i])):
                 found.setdefault((side, test), (side, name, test, lines[i:i + 30]))
     return list(found.values())

@@ -1,0 +1,83 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+# Allocations fail, on a kernel that can have them fail: no complaint, nothing left, and the next
+# try is as good as ever.
+#   failing.sh load SIDE     each allocation of the load of pvperf_SIDE fails once
+#   failing.sh calls TEST... a tenth of those below the host module's functions, while TESTs run
+. ./lib.sh
+
+fail=/sys/kernel/debug/failslab
+[ -d $fail ] || tap_skip_all "the kernel has no FAILSLAB"
+echo N > $fail/task-filter
+echo -1 > $fail/times
+echo 0 > $fail/space
+echo 0 > $fail/probability
+echo 0 > $fail/verbose
+echo N > $fail/ignore-gfp-wait
+echo 100 > $fail/stacktrace-depth
+
+# below FIRST LAST: only allocations below the functions from the symbol FIRST up to LAST
+below() {
+	echo "0x$1" > $fail/require-start
+	echo "0x$2" > $fail/require-end
+}
+# of_module MODULE: the addresses of its functions
+of_module() { awk -v m="[$1]" 'tolower($2) == "t" && $4 == m { print $1 }' /proc/kallsyms | sort; }
+
+# insmod, of which the N-th allocation fails; busybox's tries a second time then. Is there an N-th?
+load_nth() {
+	before=$(dmesg | grep -c FAULT_INJECTION)
+	sh -c 'echo "$0" > /proc/self/fail-nth; exec insmod "$1"' "$1" "/lab/$module.ko" 2>> /tmp/out
+	loaded=$?
+	[ "$(dmesg | grep -c FAULT_INJECTION)" -gt "$before" ]
+}
+
+load() {
+	module=pvperf_$1
+	awk '$3 == "do_init_module" { print $1; getline; print $1 }' /proc/kallsyms > /tmp/init
+	below "$(head -n 1 /tmp/init)" "$(tail -n 1 /tmp/init)"
+	echo 1 > $fail/verbose
+	echo 0 > $fail/verbose_ratelimit_interval_ms
+	rmmod "$module"
+	# Of an allocation with __GFP_NOWARN nothing is told: the end is where none is for a while.
+	n=0 failed=0 row=0 bad=
+	while [ $row -lt 40 ] && [ $((n += 1)) -le 300 ]; do
+		row=$((row + 1))
+		! load_nth $n || failed=$((failed + 1)) row=0
+		[ $loaded = 0 ] || insmod "/lab/$module.ko" 2> /tmp/why || bad="$bad $n: $(cat /tmp/why)"
+		rmmod "$module" 2>> /tmp/why || bad="$bad $n: it cannot be unloaded"
+	done
+	[ $failed -ge 10 ] && [ $row = 40 ]
+	tap $? "$module: each allocation of a load fails once" "$failed of $n; $(tail -n 1 /tmp/out)"
+	[ -z "$bad" ]
+	tap $? "$module: the next load is as good as ever" "$bad"
+	[ -e "/sys/module/$module" ] || insmod "/lab/$module.ko"
+	tap $? "$module: it is loaded"
+	echo "# $module: $failed allocations have failed"
+}
+
+calls() {
+	of_module pvperf_host > /tmp/functions
+	below "$(head -n 1 /tmp/functions)" "$(tail -n 1 /tmp/functions)"
+	for test; do
+		echo 10 > $fail/probability
+		timeout 300 "./$test" > /tmp/out 2>&1
+		status=$?
+		echo 0 > $fail/probability
+		[ $status -lt 124 ] && grep -q '^1\.\.' /tmp/out
+		tap $? "$test: it comes to its end" "status $status, $(tail -n 1 /tmp/out)"
+		echo "# $test: $(grep -c '^ok' /tmp/out) ok, $(grep -c '^not ok' /tmp/out) not ok"
+		cat /tmp/out >> /tmp/all
+	done
+	# Otherwise no allocation has failed.
+	grep -q '^not ok' /tmp/all
+	tap $? "some of what they do has failed"
+	sleep 1
+	host_is_empty
+	tap $? "the host has nothing left" "$(head -n 5 $totals | tr '\n' ' ')"
+	rmmod pvperf_host && insmod /lab/pvperf_host.ko && ./lifetime > /tmp/out 2>&1
+	tap $? "unloaded and loaded, all is as ever" "$(grep '^not ok' /tmp/out)"
+}
+
+"$@"
+tap_end
