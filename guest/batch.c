@@ -30,16 +30,28 @@ static bool slot_has_page(struct pvperf_cpu *cpu, struct pvperf_slot *slot)
 	       READ_ONCE(pvperf_cpu_event(cpu, slot)->page) == __pa(&cpu->area->page);
 }
 
-/* Those that inherit the event find the parent's in ->add(). */
 static void slot_note_refused(const struct pvperf_slot *slot, int round)
 {
-	const struct perf_event *event = slot->event;
+	if (slot->event)
+		pvperf_event_of(slot->event)->refused = round;
+}
 
-	if (!event)
-		return;
-	pvperf_event_of(event)->refused = round;
-	if (event->parent)
-		WRITE_ONCE(pvperf_event_of(event->parent)->refused, round);
+/* Would the host refuse it to each event with this key, and on each CPU? */
+static bool is_for_all(int result)
+{
+	return result == -KVM_ENOENT || result == -KVM_EPERM || result == -KVM_EINVAL ||
+	       result == -KVM_EUSERS || result == -KVM_EOPNOTSUPP;
+}
+
+static void slot_note_key_refused(struct pvperf_cpu *cpu, struct pvperf_slot *slot)
+{
+	const struct perf_event *event = slot->event;
+	int s = slot - cpu->slot, round = atomic_read(&pvperf_slot_round);
+
+	__set_bit(s, &cpu->set.refused);
+	cpu->refused_in[s] = round;
+	if (event)
+		WRITE_ONCE(pvperf_event_of(event->parent ?: event)->heirs_refused, round);
 }
 
 static void result_open(struct pvperf_cpu *cpu, struct pvperf_slot *slot,
@@ -48,6 +60,7 @@ static void result_open(struct pvperf_cpu *cpu, struct pvperf_slot *slot,
 	slot->error = result;
 	if (!result) {
 		slot_note_refused(slot, 0);
+		__clear_bit(slot - cpu->slot, &cpu->set.refused);
 		cpu->link.lost |= !slot_has_page(cpu, slot);
 		return;
 	}
@@ -57,6 +70,8 @@ static void result_open(struct pvperf_cpu *cpu, struct pvperf_slot *slot,
 	if (result == -KVM_EEXIST || result == -KVM_ENOSYS)
 		cpu->link.lost = true;
 	slot_note_refused(slot, atomic_read(&pvperf_slot_round));
+	if (is_for_all(result))
+		slot_note_key_refused(cpu, slot);
 	/* Makes room for the next try. */
 	if (result == -KVM_ENOSPC)
 		pvperf_slot_close_idle(cpu);
@@ -194,10 +209,21 @@ static bool slot_refused(const struct pvperf_slot *slot)
 	return unlikely(round) && round == atomic_read(&pvperf_slot_round);
 }
 
-/* Is the host not to be asked now? */
-static bool slot_waits(const struct pvperf_slot *slot)
+/* Or one with its key here, or one of those that inherit it, or its parent? */
+static bool slot_key_refused(const struct pvperf_cpu *cpu, const struct pvperf_slot *slot)
 {
-	return !slot->trial && (slot_refused(slot) || pvperf_caps_is_other_model(slot->key.model));
+	const struct perf_event *event = slot->event;
+	int s = slot - cpu->slot, round = atomic_read(&pvperf_slot_round);
+
+	return (cpu->set.refused & BIT(s) && cpu->refused_in[s] == round) ||
+	       READ_ONCE(pvperf_event_of(event->parent ?: event)->heirs_refused) == round;
+}
+
+/* Is the host not to be asked now? */
+static bool slot_waits(const struct pvperf_cpu *cpu, const struct pvperf_slot *slot)
+{
+	return !slot->trial && (slot_refused(slot) || slot_key_refused(cpu, slot) ||
+				pvperf_caps_is_other_model(slot->key.model));
 }
 
 /* The steps. A slot may need several of them, and gets them in this order. */
@@ -257,7 +283,7 @@ static void step_open(struct pvperf_cpu *cpu, int s)
 
 	if (slot->open || !(slot->trial || pvperf_event_wanted(slot)))
 		return;
-	if (slot_waits(slot)) {
+	if (slot_waits(cpu, slot)) {
 		pvperf_account_unserved(cpu, slot);
 		return;
 	}

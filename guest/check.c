@@ -34,6 +34,7 @@ static void check_slot(struct pvperf_cpu *cpu, int s)
 	check(!slot->leaving);
 	check(!(cpu->set.idling & bit) || (slot->on && !slot->event));
 	check(!(cpu->set.stale & bit) || cpu->set.idling & bit);
+	check(!(cpu->set.refused & bit) || !slot->open);
 	check(!slot->event || pvperf_event_of(slot->event)->slot == slot);
 	check(!slot->event || !!(cpu->set.whole & bit) == !!(slot->key.flags & KVM_PERF_FLAG_CPU));
 	check(!slot->event || pvperf_key_equal(&slot->key, &pvperf_event_of(slot->event)->key));

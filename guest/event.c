@@ -143,7 +143,7 @@ static void slot_stay(struct pvperf_cpu *cpu, int s)
 
 /* Finds a slot, or -1. Nearly always it is the previous one, which still counts. */
 static int slot_place(struct pvperf_cpu *cpu, struct perf_event *event,
-		      struct pvperf_event *p)
+		      const struct pvperf_event *p)
 {
 	int s = p->last;
 
@@ -155,8 +155,6 @@ static int slot_place(struct pvperf_cpu *cpu, struct perf_event *event,
 	if (s < 0)
 		return s;
 	pvperf_slot_claim(cpu, s, &p->key);
-	if (event->parent)
-		p->refused = READ_ONCE(pvperf_event_of(event->parent)->refused);
 	return s;
 }
 

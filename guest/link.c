@@ -59,7 +59,7 @@ static void link_drop(struct pvperf_cpu *cpu)
 		pvperf_slot_set_on(cpu, slot, false);
 		slot->begins = false;
 	}
-	cpu->set.idling = cpu->set.stale = cpu->read.fresh = 0;
+	cpu->set.idling = cpu->set.stale = cpu->set.refused = cpu->read.fresh = 0;
 	cpu->link.attached = false;
 	cpu->link.lost = false;
 	pvperf_slot_mark_dirty(cpu);

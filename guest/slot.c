@@ -41,6 +41,20 @@ static int slot_fit(const struct pvperf_slot *slot,
 	return slot->on ? 1 : 2;
 }
 
+/* The slot in which the host has refused @key in this round, so that nobody asks again; or -1. */
+static noinline int slot_find_refused(struct pvperf_cpu *cpu, const struct pvperf_key *key)
+{
+	int s;
+
+	pvperf_for_each_slot(s, cpu->set.refused) {
+		if (cpu->refused_in[s] != atomic_read(&pvperf_slot_round))
+			__clear_bit(s, &cpu->set.refused);
+		else if (slot_idle(&cpu->slot[s]) && pvperf_key_equal(&cpu->slot[s].key, key))
+			return s;
+	}
+	return -1;
+}
+
 int pvperf_slot_find(struct pvperf_cpu *cpu, const struct pvperf_key *key,
 		     struct perf_event *event, int last)
 {
@@ -59,7 +73,8 @@ int pvperf_slot_find(struct pvperf_cpu *cpu, const struct pvperf_key *key,
 		if (fit >= SLOT_FITS)
 			return best;
 	}
-	return best;
+	s = unlikely(cpu->set.refused) ? slot_find_refused(cpu, key) : -1;
+	return s < 0 ? best : s;
 }
 
 void pvperf_slot_claim(struct pvperf_cpu *cpu, int s, const struct pvperf_key *key)
@@ -68,8 +83,10 @@ void pvperf_slot_claim(struct pvperf_cpu *cpu, int s, const struct pvperf_key *k
 
 	lockdep_assert_irqs_disabled();
 	pvperf_slot_take(cpu, s);
-	if (!pvperf_key_equal(&slot->key, key))
+	if (!pvperf_key_equal(&slot->key, key)) {
 		slot->close |= slot->open;
+		__clear_bit(s, &cpu->set.refused);
+	}
 	slot->key = *key;
 	__assign_bit(s, &cpu->set.whole, key->flags & KVM_PERF_FLAG_CPU);
 	__assign_bit(s, &cpu->set.odd, pvperf_counters_odd(key->need));

@@ -7,8 +7,9 @@
 #include "state.h"
 
 /*
- * The number of the round in which the host is asked. What it refuses a perf_event, that one and
- * those that inherit it ask for in the next round: too many OPENs make the host stop the vCPU.
+ * The number of the round in which the host is asked: one ends with the watch's second, and when a
+ * CPU loses its host. What the host has refused it is asked for in another round: too many OPENs
+ * make it stop the vCPU.
  */
 extern atomic_t pvperf_slot_round;
 

@@ -107,6 +107,7 @@ struct pvperf_event {
 	bool hardware;		/* needs a counter of the host */
 	bool nested_only;	/* counts guests of this guest only: always 0 */
 	int refused;		/* the pvperf_slot_round in which the host has refused it */
+	int heirs_refused;	/* it, or one that inherits it, anywhere; written by other CPUs */
 	local64_t since;	/* counted since the last sample, or levelling of the group */
 	u64 count_fresh_at;	/* when the page's count was last up to date; local_clock() */
 	bool times_fresh;	/* the page's times were up to date then, too */
@@ -186,6 +187,7 @@ struct pvperf_cpu {
 		unsigned long idling;	/* are on without an event ... */
 		unsigned long stale;	/* ... and were so at the last tick of the watch */
 		unsigned long odd;	/* have a key that not just any counter takes */
+		unsigned long refused;	/* have a key that the host has refused, see .refused_in */
 		unsigned long whole;	/* have a key that is about a CPU of the host */
 		unsigned long looked;	/* of .whole, those that the watch has READ in turn */
 		unsigned long grouped;	/* have an event that is in a group, or .leaving one */
@@ -224,6 +226,7 @@ struct pvperf_cpu {
 
 	bool hiding_throttle;		/* ->stop() must not stop, see sample.c */
 
+	int refused_in[PVPERF_SLOTS];	/* the pvperf_slot_round of that */
 	struct pvperf_slot slot[PVPERF_SLOTS];
 };
 
