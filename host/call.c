@@ -10,7 +10,6 @@
 #define pr_fmt(fmt) "pvperf_host: " fmt
 
 #include <linux/err.h>
-#include <linux/ktime.h>
 #include <linux/kvm_host.h>
 #include <linux/sched/signal.h>
 #include "../compat/kvm.h"
@@ -24,7 +23,6 @@
 #include "event.h"
 #include "ids.h"
 #include "keep.h"
-#include "pace.h"
 #include "pin.h"
 #include "refusal.h"
 #include "rules.h"
@@ -157,16 +155,32 @@ static int call_open_copy(struct kvm *kvm, struct call_open *open, u64 addr, con
 	return err;
 }
 
-/* Either a change of the policy is seen here, or who changed it finds the event. */
+/* The policy has changed since the event was checked. */
+static noinline int call_open_late(struct pvperf_vcpu *vcpu, struct call_open *open)
+{
+	int err = call_open_check(vcpu->vm, &open->attr);
+
+	if (!err)
+		return 0;
+	pvperf_event_close(pvperf_ids_find(vcpu, open->param.id), PVPERF_END_GONE);
+	open->pin = NULL;	/* it was the event's */
+	return err;
+}
+
+/*
+ * Either a change of the policy is seen here, or who changed it sees the event in the VM's number
+ * of them, which is raised before this looks.
+ */
 static int call_open_event(struct pvperf_vcpu *vcpu, struct call_open *open)
 {
-	int err = 0;
+	int err;
 
 	if (call_access(&pvperf_rules_default) < PVPERF_ACCESS_LOCAL)
 		return -KVM_ENOSYS;
-	if (unlikely(atomic_read(&vcpu->vm->changes) != open->changes))
-		err = call_open_check(vcpu->vm, &open->attr);
-	return err ?: pvperf_event_open(vcpu, &open->param, &open->attr, open->pin);
+	err = pvperf_event_open(vcpu, &open->param, &open->attr, open->pin);
+	if (err || likely(atomic_read(&vcpu->vm->changes) == open->changes))
+		return err;
+	return call_open_late(vcpu, open);
 }
 
 static int call_open_locked(struct pvperf_vcpu *vcpu, struct call_open *open)
@@ -184,20 +198,11 @@ static int call_open_locked(struct pvperf_vcpu *vcpu, struct call_open *open)
 	return err;
 }
 
-/* A VM that opens too many events waits, in its own vCPUs' time. */
-static void call_open_pace(struct pvperf_vm *vm)
-{
-	u64 wait = pvperf_pace(&vm->open_at, ktime_get_ns(),
-			       pvperf_policy_word(&vm->policy, PVPERF_WORD_MAX_OPENS));
-
-	if (wait)
-		pvperf_refusal_wait(vm, PVPERF_WORD_MAX_OPENS, wait);
-}
-
 /* Log once per VM until an OPEN succeeds: guests retry every event. */
 static noinline int call_open_failed(struct pvperf_vcpu *vcpu, struct call_open *open, int err)
 {
-	pvperf_pin_put(vcpu->vm, open->pin);
+	if (open->pin)
+		pvperf_pin_put(vcpu->vm, open->pin);
 	if (err == -KVM_EOPNOTSUPP && !xchg(&vcpu->vm->pmu_lent_out, true))
 		call_refuse_vm("the host's PMU is lent to VMs (mediated vPMU); load kvm_amd or kvm_intel with enable_mediated_pmu=0");
 	return err;
@@ -210,7 +215,8 @@ static int call_open(struct pvperf_vcpu *vcpu, u64 addr, const s32 *id)
 	struct call_open open;
 	int err;
 
-	call_open_pace(vm);
+	pvperf_refusal_pace(vm, PVPERF_WORD_MAX_OPENS, &vm->open_at,
+			    pvperf_policy_word(&vm->policy, PVPERF_WORD_MAX_OPENS));
 	err = call_open_copy(vm->kvm, &open, addr, id);
 	open.changes = atomic_read_acquire(&vm->changes);
 	if (!err)
@@ -438,14 +444,6 @@ static int call_vcpu(struct pvperf_vcpu *vcpu, const struct pvperf_call *call)
 	}
 }
 
-static noinline void call_pace(struct pvperf_vcpu *vcpu, u32 rate)
-{
-	u64 wait = pvperf_pace(&vcpu->call_at, ktime_get_ns(), rate);
-
-	if (wait)
-		pvperf_refusal_wait(vcpu->vm, PVPERF_WORD_MAX_CALLS, wait);
-}
-
 static long call_vm(struct kvm_vcpu *kvcpu, const struct pvperf_call *call)
 {
 	struct pvperf_vm *vm = pvperf_vm_get(kvcpu->kvm);
@@ -459,7 +457,7 @@ static long call_vm(struct kvm_vcpu *kvcpu, const struct pvperf_call *call)
 	vcpu->calls++;
 	rate = pvperf_policy_word(&vm->policy, PVPERF_WORD_MAX_CALLS);
 	if (unlikely(rate != PVPERF_CALLS_UNBOUNDED))
-		call_pace(vcpu, rate);
+		pvperf_refusal_pace(vm, PVPERF_WORD_MAX_CALLS, &vcpu->call_at, rate);
 	ret = call_vcpu(vcpu, call);
 	call_note(vcpu, call->op, call->arg[0], ret);
 	return ret;

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Counts refusals. Most VMs have none, and no memory for them. */
 #include <linux/atomic.h>
+#include <linux/ktime.h>
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
+#include "pace.h"
 #include "refusal.h"
 #include "state.h"
 
@@ -33,8 +35,12 @@ void pvperf_refusal_note(struct pvperf_vm *vm, enum pvperf_word word,
 	WRITE_ONCE(refusals[word].config, attr->config);
 }
 
-void pvperf_refusal_wait(struct pvperf_vm *vm, enum pvperf_word word, u64 wait)
+void pvperf_refusal_pace(struct pvperf_vm *vm, enum pvperf_word word, atomic64_t *next, u32 rate)
 {
+	u64 wait = pvperf_pace(next, ktime_get_ns(), rate);
+
+	if (!wait)
+		return;
 	pvperf_refusal_note(vm, word, NULL);
 	schedule_timeout_killable(nsecs_to_jiffies(wait) + 1);
 }

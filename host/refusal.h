@@ -4,6 +4,7 @@
 
 /* For the admin: what the words of a VM's policy refuse. Knows neither KVM nor perf. */
 
+#include <linux/atomic.h>
 #include "policy.h"
 
 struct pvperf_vm;
@@ -18,11 +19,12 @@ void pvperf_refusal_note(struct pvperf_vm *vm, enum pvperf_word word,
 			 const struct guest_perf_attr *attr);
 
 /**
- * pvperf_refusal_wait() - let the VM wait, killable; in a vCPU's thread
+ * pvperf_refusal_pace() - let the VM wait until its turn, killable; in a vCPU's thread
  * @vm: the VM
  * @word: why
- * @wait: how long, in ns
+ * @next: when it is the next one's turn, see pvperf_pace()
+ * @rate: turns in a second
  */
-void pvperf_refusal_wait(struct pvperf_vm *vm, enum pvperf_word word, u64 wait);
+void pvperf_refusal_pace(struct pvperf_vm *vm, enum pvperf_word word, atomic64_t *next, u32 rate);
 
 #endif /* _PVPERF_HOST_REFUSAL_H */

@@ -223,10 +223,13 @@ void pvperf_vms_vcpus_of(pid_t tid, void (*show)(const struct pvperf_vcpu *vcpu,
 	int bucket;
 
 	rcu_read_lock();
-	hash_for_each_rcu(vms, bucket, vm, node)
+	hash_for_each_rcu(vms, bucket, vm, node) {
+		if (READ_ONCE(vm->pid) != current->tgid)
+			continue;
 		xa_for_each(&vm->vcpus, idx, vcpu)
 			if (READ_ONCE(vcpu->tid) == tid)
 				show(vcpu, arg);
+	}
 	rcu_read_unlock();
 }
 

@@ -178,7 +178,7 @@ static struct task_struct *process_thread(struct pid *process)
 	rcu_read_lock();
 	leader = pid_task(process, PIDTYPE_TGID);
 	if (leader) {
-		/* for_each_thread() names tasklist_lock, which no module has, on kernels with lockdep. */
+		/* With lockdep for_each_thread() names tasklist_lock, which no module has. */
 		list_for_each_entry_rcu(thread, &leader->signal->thread_head, thread_node) {
 			if (READ_ONCE(thread->flags) & PF_EXITING)
 				continue;

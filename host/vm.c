@@ -180,9 +180,17 @@ void pvperf_vm_destroyed(struct kvm *kvm)
 			 BIT(PVPERF_WORD_HOST_EVENTS) |				\
 			 BIT(PVPERF_WORD_MAX_EVENTS) | BIT(PVPERF_WORD_MIN_PERIOD))
 
+/* It may count alone only, and is not alone: a claim has failed, or the rule is new. */
+static bool vm_counts_beside(const struct pvperf_vm *vm)
+{
+	return vm->policy.word[PVPERF_WORD_ACCESS] > PVPERF_ACCESS_GLOBAL &&
+	       atomic_read(&vm->events);
+}
+
 static bool vm_has_too_much(const struct pvperf_vm *vm)
 {
-	return atomic_read(&vm->events) > vm->policy.word[PVPERF_WORD_MAX_VM_EVENTS] ||
+	return vm_counts_beside(vm) ||
+	       atomic_read(&vm->events) > vm->policy.word[PVPERF_WORD_MAX_VM_EVENTS] ||
 	       READ_ONCE(vm->held) > vm->policy.word[PVPERF_WORD_MAX_PAGES];
 }
 

@@ -127,6 +127,20 @@ TEST_F(alone, rule_goes)
 	EXPECT_TRUE(begins(&self->vms.in));
 }
 
+/* A VM that counts beside others gets the word: its events end, not those of the others. */
+TEST_F(alone, word_comes)
+{
+	ASSERT_EQ(0, tiny_rules_write("uid=0 comm=pvperf_in access=global\n"));
+	ASSERT_TRUE(begins(&self->vms.in));
+	ASSERT_TRUE(begins(&self->vms.out));
+	ASSERT_EQ(0, tiny_rules_write("uid=0 comm=pvperf_in access=exclusive\n"));
+	EXPECT_TRUE(gone(&self->vms.in, KVM_PERF_REASON_POLICY));
+	EXPECT_TRUE(still_counts(&self->vms.out.vcpu[0], 0, TURNS));
+	EXPECT_FALSE(begins(&self->vms.in));
+	ends(&self->vms.out);
+	EXPECT_TRUE(begins(&self->vms.in));
+}
+
 /* A VM that makes its first call meanwhile gets nothing; and the VM that is alone ends. */
 TEST_F(alone, vm_ends)
 {
