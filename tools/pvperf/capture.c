@@ -46,7 +46,7 @@ static char *buffer;		/* "-b KIB", or NULL */
 static const char *dir;
 static bool dir_is_ours;
 static volatile sig_atomic_t stopped;	/* by this signal */
-static volatile sig_atomic_t only_we;	/* ... which a process sent, not the terminal to all */
+static volatile sig_atomic_t only_we;	/* ... which a process sent, and not the terminal, to all */
 
 static const char script[] =
 	/* A shell reads up to the last brace before it does anything, so `cat` finds the end only. */
@@ -462,12 +462,26 @@ static int until_stopped(void)
 	return EXIT_FITS;
 }
 
+/* While the command is not there, or has our handler, a signal has to wait. */
+static void signals_hold(bool on)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGTERM);
+	sigprocmask(on ? SIG_BLOCK : SIG_UNBLOCK, &set, NULL);
+}
+
 /* @said gets why, if the program can't be executed. */
 static void command_run(char **command, int said)
 {
 	int err;
 
 	signal(SIGPIPE, SIG_DFL);
+	signal(SIGINT, SIG_DFL);
+	signal(SIGTERM, SIG_DFL);
+	signals_hold(false);
 	execvp(*command, command);
 	err = errno;
 	if (write(said, &err, sizeof(err)) < 0)
@@ -475,7 +489,7 @@ static void command_run(char **command, int said)
 	_exit(127);
 }
 
-/* The terminal sends Ctrl-C to the command, too. A signal that only we got goes on to it, once. */
+/* The terminal sends Ctrl-C to the command, too. What a process sent goes on to it, once. */
 static void command_wait(const char *name, pid_t pid)
 {
 	bool told = false;
@@ -497,11 +511,13 @@ static int until_ended(char **command)
 
 	if (pipe2(said, O_CLOEXEC))
 		return failed(*command, strerror(errno));
-	pid = fork();
-	if (!pid)
+	signals_hold(true);
+	pid = stopped ? 0 : fork();
+	if (!pid && !stopped)
 		command_run(command, said[1]);
 	if (pid < 0)
 		err = errno;
+	signals_hold(false);
 	close(said[1]);
 	if (pid > 0)
 		command_wait(*command, pid);

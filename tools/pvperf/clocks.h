@@ -57,11 +57,19 @@ struct run {
 	bool others;		/* they are another vCPU's */
 };
 
-#define APIC_UNKNOWN	UINT64_MAX
+#define APIC_UNKNOWN	UINT64_MAX	/* the guest tells none ... */
+#define APIC_LOST	(UINT64_MAX - 1)	/* ... of this CPU, but of others */
+
+/* As an event has it. A kernel without a local APIC says all ones. */
+static inline uint64_t apic_of(uint64_t told)
+{
+	return told == 0xffff || told == 0xffffffff ? APIC_UNKNOWN : told;
+}
 
 /*
- * Of the vCPU that is the guest's @cpu, whose APIC id is @apic. If the guest has not told that,
- * its CPUs are taken to have the vCPUs' order, as a kernel has them that was booted as usual.
+ * Of the vCPU that is the guest's @cpu, whose APIC id is @apic. Of a guest that tells none the CPUs
+ * are taken to be in the order of the APIC ids, as a kernel has them that was booted as usual; with
+ * an old host module, which tells none, CPU n is the vCPU with the index n.
  */
 struct run clocks_run(const struct clocks *clocks, uint64_t name, unsigned int cpu, uint64_t apic);
 

@@ -201,7 +201,8 @@ static struct run run_of(const struct merge *merge, const struct dat *guest, uns
 	given.map = merge->given;
 	if (given.map.ratio)
 		return run;
-	run = clocks_run(&all.clocks, guest->name, cpu, guest->apics[cpu]);
+	run = clocks_run(&all.clocks, guest->name, cpu, guest->apics[cpu] == APIC_UNKNOWN &&
+			 guest->tells_apics ? APIC_LOST : guest->apics[cpu]);
 	if (!run.now) {
 		run.now = clocks_first(&all.clocks, guest->name);
 		run.end = run.now + 1;

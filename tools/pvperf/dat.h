@@ -29,6 +29,7 @@ struct dat {
 	uint64_t apart;		/* how near a clock event's time came to the TSC in it */
 	unsigned int cpus;	/* of a guest */
 	uint64_t apics[CPUS_MAX];
+	bool tells_apics;	/* of some CPU at least */
 	struct run *runs;
 	struct shift *shifts;
 	struct share *shares;

@@ -121,13 +121,15 @@ static void clock_take(struct copies *copies, struct tep_event *e, struct tep_re
 
 static void name_take(struct dat *guest, struct tep_event *e, struct tep_record *record)
 {
-	uint64_t name, tsc;
+	uint64_t name, tsc, apic;
 
 	if (!dat_number(e, record, "clock", &name) || !dat_number(e, record, "tsc", &tsc))
 		return;
 	apart_see(guest, record->ts, tsc);
-	if (record->cpu < CPUS_MAX)
-		dat_number(e, record, "apic", &guest->apics[record->cpu]);
+	if (record->cpu < CPUS_MAX && dat_number(e, record, "apic", &apic)) {
+		guest->apics[record->cpu] = apic_of(apic);
+		guest->tells_apics |= apic_of(apic) != APIC_UNKNOWN;
+	}
 	if (!guest->name)
 		guest->name = name;
 	guest->moved |= name && name != guest->name;

@@ -29,7 +29,7 @@ const char merge_help[] =
 "        --why: tell where the time went from each wake-up of that guest's task until it\n"
 "        ran, if it was more than TIME (1ms; units s, ms, us)\n";
 
-const char merge_no_rights[] = "can't give up root's rights";
+const char merge_no_rights[] = "can't give up rights before reading";
 const char merge_no_name[] = "no pvperf_guest_clock in it: record pvperf:pvperf_guest_clock, too, or give -t OFFSET";
 const char merge_moved[] = "the VM has two names in it: it moved to another host, or the host's module was loaded again; record both sides anew";
 

@@ -13,17 +13,23 @@ static bool is_plain(const char *text)
 	return *text;
 }
 
-/* What a terminal obeys: also U+0080 to U+009f, alone or in UTF-8, where 0xc2 is before it. */
-static bool is_control(const char *text, const char *c)
+/* A character of UTF-8 at @c that is not ASCII and no control (U+0080 to U+009f): its bytes, or 0. */
+static int wide_at(const char *c)
 {
-	unsigned char now = *c, before = c > text ? c[-1] : 0;
+	const unsigned char *u = (const unsigned char *)c;
+	int n = u[0] >= 0xf0 && u[0] < 0xf5 ? 4 : u[0] >= 0xe0 && u[0] < 0xf0 ? 3 :
+		u[0] >= 0xc2 && u[0] < 0xe0 ? 2 : 0, i;
 
-	return iscntrl(now) || (now >= 0x80 && now < 0xa0 && (before < 0x80 || before == 0xc2));
+	for (i = 1; i < n; i++)
+		if (u[i] < 0x80 || u[i] > 0xbf)
+			return 0;
+	return n == 2 && u[0] == 0xc2 && u[1] < 0xa0 ? 0 : n;
 }
 
 void quote(FILE *f, const char *text)
 {
 	const char *c;
+	int n;
 
 	if (is_plain(text)) {
 		fputs(text, f);
@@ -31,9 +37,13 @@ void quote(FILE *f, const char *text)
 	}
 	fputs("$'", f);
 	for (c = text; *c; c++) {
-		if (*c == '\'' || *c == '\\')
+		n = wide_at(c);
+		if (n) {
+			fprintf(f, "%.*s", n, c);
+			c += n - 1;
+		} else if (*c == '\'' || *c == '\\')
 			fprintf(f, "\\%c", *c);
-		else if (is_control(text, c))
+		else if (iscntrl((unsigned char)*c) || (unsigned char)*c >= 0x80)
 			fprintf(f, "\\%03o", (unsigned char)*c);
 		else
 			fputc(*c, f);

@@ -36,7 +36,10 @@ static void todo_print(const struct vm *vm, enum pvperf_word word, const struct 
 		printf("VM %s has the host alone now\n", other);
 	} else if (word == PVPERF_WORD_ACCESS && !vm->alone && now[word] >= PVPERF_ACCESS_EXCLUSIVE) {
 		puts("with access=exclusive it waits until no other VM counts");
-	} else if ((word == PVPERF_WORD_RAW && now[word] == PVPERF_RAW_YES) ||
+	} else if (word == PVPERF_WORD_ACCESS && now[word] == PVPERF_ACCESS_LOCAL) {
+		puts("access=global would allow it, if it was an event of the host");
+	} else if ((word == PVPERF_WORD_ACCESS && now[word] == PVPERF_ACCESS_GLOBAL) ||
+		   (word == PVPERF_WORD_RAW && now[word] == PVPERF_RAW_YES) ||
 		   (word == PVPERF_WORD_HOST_EVENTS && now[word])) {
 		puts("it is allowed now");
 	} else {

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <grp.h>
+#include <linux/capability.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 #include "rights.h"
 
@@ -15,28 +18,51 @@
 #define DATA_MAX	(4ull << 30)
 #endif
 
-/* Of a user namespace, which has nobody else: it has no more rights than the user outside. */
-static bool is_users_root(void)
+/* Has this user namespace nobody? The machine's own has; a container may have its root alone. */
+static bool lacks_nobody(void)
 {
 	FILE *f = fopen("/proc/self/uid_map", "re");
 	unsigned int inside, outside, n;
-	bool users = f && fscanf(f, "%u %u %u", &inside, &outside, &n) == 3 && outside && n == 1;
+	bool lacks = f;
 
+	while (lacks && fscanf(f, "%u %u %u", &inside, &outside, &n) == 3)
+		lacks = NOBODY < inside || NOBODY - inside >= n;
 	if (f)
 		fclose(f);
-	return users;
+	return lacks;
+}
+
+static bool capabilities_drop(void)
+{
+	struct __user_cap_header_struct head = { .version = _LINUX_CAPABILITY_VERSION_3 };
+	struct __user_cap_data_struct none[_LINUX_CAPABILITY_U32S_3] = { };
+
+	return !syscall(SYS_capset, &head, none);
 }
 
 static bool root_drop(void)
 {
-	return geteuid() || is_users_root() ||
-	       (!setgroups(0, NULL) && !setgid(NOBODY) && !setuid(NOBODY));
+	if (geteuid())
+		return true;
+	if (lacks_nobody())
+		return capabilities_drop();
+	return !setgroups(0, NULL) && !setgid(NOBODY) && !setuid(NOBODY);
+}
+
+static bool data_limit(void)
+{
+	struct rlimit data;
+
+	if (getrlimit(RLIMIT_DATA, &data))
+		return false;
+	if (data.rlim_max > DATA_MAX)
+		data.rlim_max = DATA_MAX;
+	if (data.rlim_cur > data.rlim_max)
+		data.rlim_cur = data.rlim_max;
+	return !setrlimit(RLIMIT_DATA, &data);
 }
 
 bool rights_give_up(void)
 {
-	const struct rlimit data = { DATA_MAX, DATA_MAX };
-
-	return !prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) && !setrlimit(RLIMIT_DATA, &data) &&
-	       root_drop();
+	return !prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) && data_limit() && root_drop();
 }

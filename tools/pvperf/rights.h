@@ -4,7 +4,10 @@
 
 #include <stdbool.h>
 
-/* Before a file is read that is not trusted: root's rights, and memory without limit, are gone. */
+/*
+ * Before a file is read that is not trusted: root becomes nobody, or, in a user namespace that has
+ * nobody else, loses its capabilities; and memory has a limit.
+ */
 bool rights_give_up(void);
 
 #endif /* PVPERF_RIGHTS_H */

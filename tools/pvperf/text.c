@@ -43,6 +43,7 @@ struct source {
 	uint64_t time;		/* of the host */
 	uint64_t name;		/* of a guest, from its clock events */
 	bool moved;		/* it has another name later */
+	bool tells_apics;	/* of some CPU at least */
 	uint64_t left_out;	/* events whose time on the host is not known */
 	struct pair *pairs;
 	size_t nr_pairs;
@@ -86,7 +87,9 @@ static bool pair_take(struct source *guest, const struct line *line)
 	if (!fields || !line_field(fields, "clock", 16, &name) ||
 	    !line_field(fields, "tsc", 10, &p.tsc) || !line_field(fields, "local", 10, &p.local))
 		return true;
-	line_field(fields, "apic", 10, &p.apic);
+	if (line_field(fields, "apic", 10, &p.apic))
+		p.apic = apic_of(p.apic);
+	guest->tells_apics |= p.apic != APIC_UNKNOWN;
 	if (!guest->name)
 		guest->name = name;
 	guest->moved |= name && name != guest->name;
@@ -172,7 +175,8 @@ static void cpus_begin(struct source *guest)
 	}
 	for (cpu = 0; cpu < CPUS_MAX; cpu++) {
 		p = guest->cpus[cpu].pair;
-		guest->cpus[cpu].run = clocks_run(&clocks, guest->name, cpu, p ? p->apic : APIC_UNKNOWN);
+		guest->cpus[cpu].run = clocks_run(&clocks, guest->name, cpu, p ? p->apic :
+						  guest->tells_apics ? APIC_LOST : APIC_UNKNOWN);
 	}
 }
 
