@@ -30,21 +30,26 @@ install-modules: modules
 	@$(kbuild) KERNELRELEASE=$(release) INSTALL_MOD_PATH=$(DESTDIR) INSTALL_MOD_DIR=updates modules_install
 	@depmod $(if $(DESTDIR),-b $(DESTDIR)) $(release)
 
-# The Debian package gets these from debhelper.
+# Where systemd and udev look. The Debian package gets these from debhelper.
 units = $(addprefix $(DESTDIR)$(PREFIX)/lib/,systemd/system/pvperf-host.service \
 	systemd/system/pvperf-policy.service udev/rules.d/60-pvperf-tools.rules)
+has_units := $(filter /usr /usr/local,$(PREFIX))
 
 install-tool: tool
 	@$(MAKE) --no-print-directory -C tools/pvperf PREFIX=$(PREFIX) install
+ifneq ($(has_units),)
 	install -D -m 644 debian/pvperf-host-dkms.pvperf-host.service $(word 1,$(units))
 	install -D -m 644 debian/pvperf-tools.pvperf-policy.service $(word 2,$(units))
 	install -D -m 644 debian/pvperf-tools.udev $(word 3,$(units))
+else
+	@echo 'make: systemd and udev do not look below $(PREFIX): no units, and no rule that applies /etc/pvperf/policy.d'
+endif
 
 uninstall: headers
 	@rm -f $(foreach s,$(sides),$(DESTDIR)/lib/modules/$(release)/updates/pvperf_$(s).ko*)
 	@depmod $(if $(DESTDIR),-b $(DESTDIR)) $(release)
 	@$(MAKE) --no-print-directory -C tools/pvperf PREFIX=$(PREFIX) uninstall
-	@rm -f $(units)
+	@rm -f $(if $(has_units),$(units))
 
 help:
 	@echo 'Build and install:'
@@ -60,7 +65,7 @@ help:
 	@echo '  make demo             emulate a host, boot a guest in it, and run plain perf there'
 	@echo '  make check            run all checks and tests that must pass; ends in "N passed, N failed, N skipped"'
 	@echo '  make check-all        run make check with all tests on each kernel, also with 6.12 as its host and its guest'
-	@echo '  make check-debug      run the selftests on a kernel with KASAN, lockdep and the like, which it builds (13 CPU minutes)'
+	@echo '  make check-debug      run the selftests on a kernel with KASAN, lockdep and the like, which it builds (10 CPU minutes)'
 	@echo '  make setup            build what the lab needs, once: QEMU with a PMU, Debian roots'
 	@echo '  make lab-modules      build both modules for each kernel in $(LAB)/kernels'
 	@echo '  make checks           check the source (tools/testing/checks)'

@@ -24,6 +24,11 @@ HARMLESS = re.compile(r'qemu-system-[^:]+:.*warning:|WARNING: (Spectre|unprivile
 WANTED = re.compile(r'alloc_cpumask_var: failed')
 
 
+def wanted(test, lines, i):
+    return ('Call Trace:' in lines[i] and (test or '').startswith('failing') and
+            any(map(WANTED.search, lines[max(i - 6, 0):i])))
+
+
 def found_in(log):
     """The kernels' complaints: side, file, test, and the line with those that follow it.
 
@@ -42,6 +47,6 @@ def found_in(log):
             mark = re.search(r'lab: test (\S+)', line)
             if mark:
                 test = mark.group(1)
-            elif SPLATS.search(line) and not HARMLESS.search(line) and not any(map(WANTED.search, lines[max(i - 6, 0):i])):
+            elif SPLATS.search(line) and not HARMLESS.search(line) and not wanted(test, lines, i):
                 found.setdefault((side, test), (side, name, test, lines[i:i + 30]))
     return list(found.values())
