@@ -36,10 +36,13 @@ static void slot_note_refused(const struct pvperf_slot *slot, int round)
 		pvperf_event_of(slot->event)->refused = round;
 }
 
-/* Would the host refuse it to each event with this key, and on each CPU? */
+/*
+ * Would the host refuse it to each event with this key, and on each CPU? -KVM_EINVAL may be about
+ * the period, which is not in the key.
+ */
 static bool is_for_all(int result)
 {
-	return result == -KVM_ENOENT || result == -KVM_EPERM || result == -KVM_EINVAL ||
+	return result == -KVM_ENOENT || result == -KVM_EPERM ||
 	       result == -KVM_EUSERS || result == -KVM_EOPNOTSUPP;
 }
 
@@ -209,7 +212,7 @@ static bool slot_refused(const struct pvperf_slot *slot)
 	return unlikely(round) && round == atomic_read(&pvperf_slot_round);
 }
 
-/* Or one with its key here, or one of those that inherit it, or its parent? */
+/* Has it refused an event with the same key on this CPU, or a relative of the slot's event? */
 static bool slot_key_refused(const struct pvperf_cpu *cpu, const struct pvperf_slot *slot)
 {
 	const struct perf_event *event = slot->event;

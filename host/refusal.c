@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Counts refusals. Most VMs have none, and no memory for them. */
+/* Counts refusals, and lets a VM wait. Most VMs have no refusals, and no memory for them. */
 #include <linux/atomic.h>
 #include <linux/ktime.h>
 #include <linux/sched/signal.h>
