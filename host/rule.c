@@ -130,6 +130,22 @@ static bool rule_trusts(const struct pvperf_rule *rule)
 	       word[PVPERF_WORD_PRIORITY] == PVPERF_PRIORITY_PINNED;
 }
 
+/* As pvperf_rule_print() prints it. */
+static unsigned int rule_length(const struct pvperf_rule *rule)
+{
+	unsigned int len = 0;
+	char word[64];
+	int i;
+
+	for (i = 0; i < PVPERF_MATCHES; i++)
+		if (rule->match[i])
+			len += strlen(matches[i]) + strlen(rule->match[i]) + 2;
+	for (i = 0; i < PVPERF_WORDS; i++)
+		if (rule->given & 1u << i)
+			len += pvperf_word_print(i, rule->policy.word[i], word, sizeof(word)) + 1;
+	return len - 1;
+}
+
 /* A line that has been taken whole. */
 static int rule_check(const struct pvperf_rule *rule, char *why)
 {
@@ -139,6 +155,11 @@ static int rule_check(const struct pvperf_rule *rule, char *why)
 	}
 	if (rule_trusts(rule) && rule_anybody_matches(rule)) {
 		snprintf(why, PVPERF_WHY, "any user's process could match, and get access=global or more, or priority=pinned: add uid= without pattern, pid=, or cgroup= with a path that begins without one (below /user.slice: 2 parts)");
+		return -1;
+	}
+	/* The command reads rules, and writes them again. */
+	if (rule_length(rule) > PVPERF_RULE_MAX) {
+		snprintf(why, PVPERF_WHY, "more than %u characters, with its words written out", PVPERF_RULE_MAX);
 		return -1;
 	}
 	return 1;

@@ -28,17 +28,19 @@
 /* With comments and empty lines. */
 #define RULES_MAX	4096
 
+/* Of all lists that have it. */
 struct rules_entry {
+	refcount_t refs;
 	struct pvperf_rule rule;
 	struct pid *pid;		/* of .rule's pid=, or NULL */
-	char *line;			/* that .rule points into */
+	char line[];			/* that .rule points into */
 };
 
 struct rules {
 	refcount_t refs;
 	u32 n;
 	bool by_cgroup;
-	struct rules_entry entry[];
+	struct rules_entry *entry[];
 };
 
 static DEFINE_SPINLOCK(rules_lock);	/* protects pvperf_rules, and counts .version with it */
@@ -73,16 +75,22 @@ void pvperf_rules_changed(void)
 	spin_unlock(&rules_lock);
 }
 
+static void entry_put(struct rules_entry *entry)
+{
+	if (!refcount_dec_and_test(&entry->refs))
+		return;
+	put_pid(entry->pid);
+	kfree(entry);
+}
+
 static void rules_put(struct rules *rules)
 {
 	u32 i;
 
 	if (!rules || !refcount_dec_and_test(&rules->refs))
 		return;
-	for (i = 0; i < rules->n; i++) {
-		put_pid(rules->entry[i].pid);
-		kfree(rules->entry[i].line);
-	}
+	for (i = 0; i < rules->n; i++)
+		entry_put(rules->entry[i]);
 	kvfree(rules);
 }
 
@@ -123,20 +131,21 @@ static bool who_cgroup(struct task_struct *task, char *path)
 	return len >= 0 && len < PATH_MAX;
 }
 
-static const struct rules_entry *rules_find(const struct rules *rules, struct pid *process,
-					    const char *const who[PVPERF_MATCHES])
+/* The first rule's number; 0: none. */
+static u32 rules_find(const struct rules *rules, struct pid *process,
+		      const char *const who[PVPERF_MATCHES])
 {
 	u32 i;
 
 	for (i = 0; i < rules->n; i++) {
-		const struct rules_entry *entry = &rules->entry[i];
+		const struct rules_entry *entry = rules->entry[i];
 
 		if ((!entry->pid || entry->pid == process) &&
 		    pvperf_rule_matches(&entry->rule, who))
-			return entry;
+			return i + 1;
 		cond_resched();
 	}
-	return NULL;
+	return 0;
 }
 
 /*
@@ -147,7 +156,6 @@ static int rules_ask(const struct rules *rules, struct task_struct *task, struct
 		     const char *comm, struct pvperf_verdict *verdict)
 {
 	char *path = kmalloc(PATH_MAX, GFP_KERNEL_ACCOUNT);
-	const struct rules_entry *entry;
 	char uid[16];
 	const char *who[PVPERF_MATCHES] = { comm, uid, path };
 
@@ -157,11 +165,10 @@ static int rules_ask(const struct rules *rules, struct task_struct *task, struct
 	if (rules->by_cgroup && !who_cgroup(task, path)) {
 		verdict->policy.word[PVPERF_WORD_ACCESS] = PVPERF_ACCESS_UNAVAILABLE;
 	} else {
-		entry = rules_find(rules, process, who);
-		if (entry) {
-			pvperf_rule_apply(&entry->rule, &verdict->policy);
-			verdict->rule = entry - rules->entry + 1;
-		}
+		verdict->rule = rules_find(rules, process, who);
+		if (verdict->rule)
+			pvperf_rule_apply(&rules->entry[verdict->rule - 1]->rule,
+					  &verdict->policy);
 	}
 	kfree(path);
 	return 0;
@@ -252,34 +259,46 @@ static struct rules *rules_alloc(u32 n)
 	return rules;
 }
 
-/* Adds a rule, if the line has one. @pid is that of a rule that was there before, or NULL. */
-static int rules_add(struct rules *rules, const char *line, u32 nr, struct pid *pid)
+/* With the caller's reference. */
+static void rules_add(struct rules *rules, struct rules_entry *entry)
 {
-	struct rules_entry *entry = &rules->entry[rules->n];
-	char why[PVPERF_WHY];
+	rules->by_cgroup |= !!entry->rule.match[PVPERF_MATCH_CGROUP];
+	rules->entry[rules->n++] = entry;
+}
+
+/* More than 0: the line has a rule, 0: it has none; less: it is wrong, @why says so. */
+static int entry_parse(struct rules_entry *entry, char *why)
+{
+	int got = pvperf_rule_parse(&entry->rule, entry->line, why);
 	u32 number;
+
+	if (got <= 0 || !entry->rule.match[PVPERF_MATCH_PID])
+		return got;
+	pvperf_word_number(entry->rule.match[PVPERF_MATCH_PID], &number);
+	entry->pid = process_get(number);
+	if (entry->pid)
+		return got;
+	snprintf(why, PVPERF_WHY, "there is no process %u", number);
+	return -1;
+}
+
+static int rules_add_line(struct rules *rules, const char *line, u32 nr)
+{
+	size_t size = strlen(line) + 1;
+	struct rules_entry *entry = kzalloc(struct_size(entry, line, size), GFP_KERNEL_ACCOUNT);
+	char why[PVPERF_WHY];
 	int got;
 
-	entry->line = kstrdup(line, GFP_KERNEL_ACCOUNT);
-	if (!entry->line)
+	if (!entry)
 		return -ENOMEM;
-	got = pvperf_rule_parse(&entry->rule, entry->line, why);
-	if (got > 0 && entry->rule.match[PVPERF_MATCH_PID]) {
-		pvperf_word_number(entry->rule.match[PVPERF_MATCH_PID], &number);
-		entry->pid = pid ? get_pid(pid) : process_get(number);
-		if (!entry->pid) {
-			snprintf(why, sizeof(why), "there is no process %u", number);
-			got = -1;
-		}
-	}
-	if (got > 0) {
-		rules->by_cgroup |= !!entry->rule.match[PVPERF_MATCH_CGROUP];
-		rules->n++;
-		return 0;
-	}
-	kfree(entry->line);
-	entry->line = NULL;
-	if (!got)
+	refcount_set(&entry->refs, 1);
+	memcpy(entry->line, line, size);
+	got = entry_parse(entry, why);
+	if (got > 0)
+		rules_add(rules, entry);
+	else
+		entry_put(entry);
+	if (got >= 0)
 		return 0;
 	pr_err("policy, line %u: %s; the rules stay as they were\n", nr, why);
 	return -EINVAL;
@@ -296,20 +315,16 @@ static bool entry_is_over(const struct rules_entry *entry)
 }
 
 /* Rules about processes that have ended are left out, here and where the rules are shown. */
-static int rules_keep(struct rules *rules, const struct rules *old)
+static void rules_keep(struct rules *rules, const struct rules *old)
 {
-	char *line = kmalloc(PVPERF_RULE_MAX + 1, GFP_KERNEL_ACCOUNT);
-	int err = line ? 0 : -ENOMEM;
 	u32 i;
 
-	for (i = 0; !err && i < old->n; i++) {
-		if (entry_is_over(&old->entry[i]))
+	for (i = 0; i < old->n; i++) {
+		if (entry_is_over(old->entry[i]))
 			continue;
-		pvperf_rule_print(&old->entry[i].rule, line, PVPERF_RULE_MAX + 1);
-		err = rules_add(rules, line, i + 1, old->entry[i].pid);
+		refcount_inc(&old->entry[i]->refs);
+		rules_add(rules, old->entry[i]);
 	}
-	kfree(line);
-	return err;
 }
 
 static int rules_parse(struct rules *rules, char *text)
@@ -319,7 +334,7 @@ static int rules_parse(struct rules *rules, char *text)
 	int err = 0;
 
 	while (!err && (line = strsep(&text, "\n")))
-		err = rules_add(rules, line, ++nr, NULL);
+		err = rules_add_line(rules, line, ++nr);
 	return err;
 }
 
@@ -339,14 +354,13 @@ int pvperf_rules_set(char *text, bool append)
 	/* Nobody else writes it. */
 	const struct rules *old = append ? pvperf_rules : NULL;
 	struct rules *rules = rules_alloc((old ? old->n : 0) + text_lines(text));
-	int err = 0;
+	int err;
 
 	if (IS_ERR(rules))
 		return PTR_ERR(rules);
 	if (old)
-		err = rules_keep(rules, old);
-	if (!err)
-		err = rules_parse(rules, text);
+		rules_keep(rules, old);
+	err = rules_parse(rules, text);
 	if (err || !rules->n) {
 		rules_put(rules);
 		rules = NULL;
@@ -380,9 +394,9 @@ void pvperf_rules_show(struct seq_file *m)
 		return;
 	rules = rules_get(&version);
 	for (i = 0; rules && i < rules->n; i++) {
-		if (entry_is_over(&rules->entry[i]))
+		if (entry_is_over(rules->entry[i]))
 			continue;
-		pvperf_rule_print(&rules->entry[i].rule, line, PVPERF_RULE_MAX + 1);
+		pvperf_rule_print(&rules->entry[i]->rule, line, PVPERF_RULE_MAX + 1);
 		seq_printf(m, "%s\n", line);
 	}
 	rules_put(rules);
@@ -397,8 +411,8 @@ u32 pvperf_rules_shown(u32 rule)
 
 	rules = rules_get(&version);
 	for (i = 0; rules && i < min(rule, rules->n); i++)
-		n += !entry_is_over(&rules->entry[i]);
-	if (i && entry_is_over(&rules->entry[i - 1]))
+		n += !entry_is_over(rules->entry[i]);
+	if (i && entry_is_over(rules->entry[i - 1]))
 		n = 0;
 	rules_put(rules);
 	return n;

@@ -70,6 +70,9 @@ TEST_F(rules, sizes)
 	text[5] = '*';
 	memcpy(text + 1023 - 7, " raw=no", 8);
 	EXPECT_EQ(0, tiny_rules_write(text));
+	/* "raw=no" when it is read. */
+	memcpy(text + 1023 - 7, "a raw=n", 8);
+	EXPECT_EQ(-EINVAL, tiny_rules_write(text));
 	memset(text, 'a', 1024);
 	memcpy(text, rule, 5);
 	text[5] = '*';
