@@ -21,7 +21,7 @@
 /* Protects the default's access, and what it stands for. */
 static DEFINE_MUTEX(access_lock);
 static bool loaded;			/* between the module's init and its exit */
-static bool hooked;			/* guests' calls come in, whatever .access says */
+static bool hooked;			/* at least the ends of VMs, whatever .access says */
 
 static u32 access_now(void)
 {
@@ -34,23 +34,10 @@ static void access_is(u32 access)
 	pvperf_rules_changed();
 }
 
-static int access_open(void)
-{
-	int err = hooked ? 0 : pvperf_door_watch();
-
-	if (err || hooked)
-		return err;
-	err = pvperf_door_open();
-	hooked = !err;
-	if (!err)
-		return 0;
-	/* A guest may have come in before the self-test failed. */
-	pvperf_vms_end();
-	pvperf_door_unwatch();
-	return err;
-}
-
-/* The hooks stay if a VM keeps perf from ending its events, unless the module @leaves. */
+/*
+ * Unless the module @leaves hooks stay if a VM keeps perf from ending its events, or a call waits
+ * for the memory of its process.
+ */
 static void access_close(bool leaves)
 {
 	/* At once, as the next step waits for calls, and they may wait for userspace. */
@@ -58,10 +45,27 @@ static void access_close(bool leaves)
 		pr_warn("guests have lost pvperf, but its hooks on KVM stay: write access=unavailable again when that process has ended\n");
 		return;
 	}
-	pvperf_door_close();
+	if (!pvperf_door_close(leaves)) {
+		pr_warn("guests have lost pvperf, but hooks on KVM stay: a call waits for its VM's memory (userfaultfd, FUSE); write access=unavailable again when that has arrived\n");
+		return;
+	}
 	pvperf_vms_end();
 	pvperf_door_unwatch();
 	hooked = false;
+}
+
+static int access_open(void)
+{
+	int err = hooked ? 0 : pvperf_door_watch();
+
+	if (err)
+		return err;
+	hooked = true;
+	err = pvperf_door_open();
+	/* A guest may have come in before the self-test failed. */
+	if (err)
+		access_close(!loaded);
+	return err;
 }
 
 static bool access_offers(u32 access)

@@ -116,33 +116,22 @@ static noinline void call_note_denied(struct pvperf_vm *vm, const struct guest_p
 		pvperf_refusal_note(vm, why, attr);
 }
 
-static int call_open_check(struct pvperf_vm *vm, const struct guest_perf_attr *attr)
+static int call_open_check(struct pvperf_vm *vm, struct call_open *open)
 {
-	int err = pvperf_policy_check(&vm->policy, &pvperf_offer, attr);
+	int err;
 
+	open->changes = atomic_read_acquire(&vm->changes);
+	err = pvperf_policy_check(&vm->policy, &pvperf_offer, &open->attr);
 	if (unlikely(err) && err != -KVM_EUSERS)
-		call_note_denied(vm, attr);
-	return err;
-}
-
-/* A VM that counts alone takes the host now. The vCPU is not locked: that may take long. */
-static noinline int call_open_alone(struct pvperf_vm *vm, const struct guest_perf_attr *attr)
-{
-	int err = pvperf_claim(vm);
-
-	if (!err)
-		return call_open_check(vm, attr);
-	pvperf_refusal_note(vm, PVPERF_WORD_ACCESS, attr);
+		call_note_denied(vm, &open->attr);
 	return err;
 }
 
 static int call_open_copy(struct kvm *kvm, struct call_open *open, u64 addr, const s32 *id)
 {
-	int err;
+	int err = pvperf_decode_range(addr, sizeof(open->param), 8) ?:
+		  pvperf_copy_in(kvm, &open->param, addr, sizeof(open->param));
 
-	err = pvperf_decode_range(addr, sizeof(open->param), 8);
-	if (!err)
-		err = pvperf_copy_in(kvm, &open->param, addr, sizeof(open->param));
 	if (!err && id && *id != open->param.id)
 		err = -KVM_EINVAL;
 	if (!err)
@@ -158,7 +147,7 @@ static int call_open_copy(struct kvm *kvm, struct call_open *open, u64 addr, con
 /* The policy has changed since the event was checked. */
 static noinline int call_open_late(struct pvperf_vcpu *vcpu, struct call_open *open)
 {
-	int err = call_open_check(vcpu->vm, &open->attr);
+	int err = call_open_check(vcpu->vm, open);
 
 	if (!err)
 		return 0;
@@ -208,33 +197,59 @@ static noinline int call_open_failed(struct pvperf_vcpu *vcpu, struct call_open 
 	return err;
 }
 
+static int call_open_checked(struct pvperf_vcpu *vcpu, struct call_open *open)
+{
+	struct pvperf_vm *vm = vcpu->vm;
+	int err;
+
+	pvperf_keep_make(&open->attr);
+	open->pin = call_pin(vm, open->param.guest_event_addr);
+	if (IS_ERR(open->pin))
+		return PTR_ERR(open->pin);
+	err = call_open_locked(vcpu, open);
+	if (unlikely(err))
+		return call_open_failed(vcpu, open, err);
+	if (open->attr.type != KVM_PERF_TYPE_SOFTWARE)
+		WRITE_ONCE(vm->pmu_lent_out, false);
+	return 0;
+}
+
+/* A VM that counts alone takes the host now. The vCPU is not locked: that may take long. */
+static noinline int call_open_alone(struct pvperf_vm *vm, struct call_open *open)
+{
+	int err = pvperf_claim(vm) ?: call_open_check(vm, open);
+
+	if (err == -KVM_EUSERS)
+		pvperf_refusal_note(vm, PVPERF_WORD_ACCESS, &open->attr);
+	return err;
+}
+
 /* The vCPU is not locked: all but call_open_locked() may take long. */
 static int call_open(struct pvperf_vcpu *vcpu, u64 addr, const s32 *id)
 {
 	struct pvperf_vm *vm = vcpu->vm;
 	struct call_open open;
-	int err;
+	int err = pvperf_refusal_pace(vm, PVPERF_WORD_MAX_OPENS, &vm->open_at,
+				      pvperf_policy_word(&vm->policy, PVPERF_WORD_MAX_OPENS));
+	int tries = 1;
 
-	pvperf_refusal_pace(vm, PVPERF_WORD_MAX_OPENS, &vm->open_at,
-			    pvperf_policy_word(&vm->policy, PVPERF_WORD_MAX_OPENS));
+	if (unlikely(err)) {
+		vcpu->waited = vcpu->calls;
+		if (err < 0)
+			return err;
+	}
 	err = call_open_copy(vm->kvm, &open, addr, id);
-	open.changes = atomic_read_acquire(&vm->changes);
 	if (!err)
-		err = call_open_check(vm, &open.attr);
-	if (unlikely(err) && err == -KVM_EUSERS)
-		err = call_open_alone(vm, &open.attr);
-	if (err)
-		return err;
-	pvperf_keep_make(&open.attr);
-	open.pin = call_pin(vm, open.param.guest_event_addr);
-	if (IS_ERR(open.pin))
-		return PTR_ERR(open.pin);
-	err = call_open_locked(vcpu, &open);
-	if (unlikely(err))
-		return call_open_failed(vcpu, &open, err);
-	if (open.attr.type != KVM_PERF_TYPE_SOFTWARE)
-		WRITE_ONCE(vm->pmu_lent_out, false);
-	return 0;
+		err = call_open_check(vm, &open);
+	/* The host may be given back before the event is open, as the VM's last one has ended. */
+	do {
+		if (unlikely(err) && err == -KVM_EUSERS)
+			err = call_open_alone(vm, &open);
+		if (err)
+			return err;
+		err = call_open_checked(vcpu, &open);
+	} while (unlikely(err == -KVM_EUSERS) && tries--);
+	return err;
 }
 
 /* CLOSE, ENABLE, DISABLE, READ: they operate on one event. */
@@ -293,11 +308,10 @@ static int call_open_between(struct pvperf_vcpu *vcpu, const struct guest_perf_o
 
 static int call_batch_op(struct pvperf_vcpu *vcpu, const struct guest_perf_op *op)
 {
-	int err = pvperf_decode_op(op);
+	int err = pvperf_decode_op(op) ?:
+		  (op->op == KVM_PERF_OP_OPEN ? call_open_between(vcpu, op) :
+						call_decoded_op(vcpu, op));
 
-	if (!err)
-		err = op->op == KVM_PERF_OP_OPEN ? call_open_between(vcpu, op) :
-						   call_decoded_op(vcpu, op);
 	call_note(vcpu, op->op, op->id, err);
 	return err;
 }
@@ -314,10 +328,10 @@ static struct guest_perf_op *call_batch_mapped(struct pvperf_vcpu *vcpu, u64 add
 	return pvperf_pin_at(vcpu->pin, addr);
 }
 
-/* OPEN unlocks the vCPU. Then another one's RESET detaches the page; nobody attaches one. */
+/* OPEN unlocks the vCPU, and another one's RESET detaches the page; or it has waited. */
 static bool call_batch_stays(const struct pvperf_vcpu *vcpu)
 {
-	return vcpu->pin && !pvperf_pin_poisoned(vcpu->head);
+	return vcpu->pin && !pvperf_pin_poisoned(vcpu->head) && vcpu->waited != vcpu->calls;
 }
 
 /* Copies a batch. One whose results can't be written must change nothing. */
@@ -341,8 +355,9 @@ static int call_batch_copy(struct pvperf_vcpu *vcpu, u64 addr, u32 len)
 }
 
 /*
- * Does a copied batch, up to where a signal comes. Returns how many operations it did,
- * at least one; clears @written if their results are not all in the guest's memory.
+ * Does a copied batch, up to where a signal or call_batch_stays() ends it. Returns how many
+ * operations it did, at least one; clears @written if their results are not all in the guest's
+ * memory.
  */
 static u32 call_batch_do(struct pvperf_vcpu *vcpu, u64 addr, u32 n, bool *written)
 {
@@ -356,6 +371,7 @@ static u32 call_batch_do(struct pvperf_vcpu *vcpu, u64 addr, u32 n, bool *writte
 		if (batch[i].op == KVM_PERF_OP_OPEN && unlikely(!call_batch_stays(vcpu))) {
 			mapped = NULL;
 			*written = false;
+			n = vcpu->waited == vcpu->calls ? i + 1 : n;
 		}
 		if (mapped)
 			WRITE_ONCE(mapped[i].result, batch[i].result);
@@ -475,20 +491,9 @@ long pvperf_call_do(struct kvm_vcpu *kvcpu, const struct pvperf_call *call)
 		return -KVM_EPERM;
 	if (WARN_ON_ONCE(current->mm != kvcpu->kvm->mm))
 		return -KVM_EPERM;
-	switch (call->op) {
-	case KVM_PERF_OP_PROBE:
+	if (call->op == KVM_PERF_OP_PROBE)
 		return KVM_PERF_ABI_VERSION;
-	case KVM_PERF_OP_OPEN:
-	case KVM_PERF_OP_CLOSE:
-	case KVM_PERF_OP_ENABLE:
-	case KVM_PERF_OP_DISABLE:
-	case KVM_PERF_OP_READ:
-	case KVM_PERF_OP_ATTACH:
-	case KVM_PERF_OP_DETACH:
-	case KVM_PERF_OP_BATCH:
-	case KVM_PERF_OP_RESET:
-		return call_vm(kvcpu, call);
-	default:
+	if (call->op < KVM_PERF_OP_OPEN || call->op > KVM_PERF_OP_RESET)
 		return -KVM_ENOSYS;
-	}
+	return call_vm(kvcpu, call);
 }

@@ -7,10 +7,12 @@
 #define pr_fmt(fmt) "pvperf_host: " fmt
 
 #include <linux/atomic.h>
+#include <linux/completion.h>
 #include <linux/jiffies.h>
-#include <linux/mutex.h>
 #include <linux/printk.h>
 #include <linux/ratelimit.h>
+#include <linux/refcount.h>
+#include <linux/slab.h>
 #include <linux/workqueue.h>
 #include "alone.h"
 #include "claim.h"
@@ -22,7 +24,20 @@
 
 #define CLAIM_EVERY	HZ
 
-static DEFINE_MUTEX(claim_lock);	/* one claim, or end of one, at a time */
+/*
+ * One claim, or end of one, at a time. In a kernel's thread, as a VM's may get no CPU for as long
+ * as its cgroup likes, and the admin's writes wait for what is done here.
+ */
+static struct workqueue_struct *claim_works;
+
+/* The vCPU that waits for a claim may be killed meanwhile. */
+struct claim {
+	struct work_struct work;
+	struct completion done;
+	refcount_t refs;
+	struct pvperf_vm *vm;
+	int err;
+};
 
 struct claim_census {
 	u64 serial;		/* of the VM that claims, or has claimed */
@@ -50,8 +65,13 @@ static struct claim_census claim_census(u64 serial)
 	return census;
 }
 
-static void claim_work(struct work_struct *work);
-static DECLARE_DELAYED_WORK(next_look, claim_work);
+static void look_work(struct work_struct *work);
+static DECLARE_DELAYED_WORK(next_look, look_work);
+
+static void look_later(void)
+{
+	queue_delayed_work(claim_works, &next_look, CLAIM_EVERY);
+}
 
 static int claim_set(u64 serial)
 {
@@ -71,26 +91,35 @@ static bool claim_ends(u64 serial)
 	return false;
 }
 
-static void claim_work(struct work_struct *work)
+static void look_work(struct work_struct *work)
 {
-	mutex_lock(&claim_lock);
 	/* Nobody can make a call that closes its events. By the rules it has nothing now. */
 	if (claim_census(pvperf_alone()).deserted)
 		pvperf_vms_judge(false);
 	if (!claim_ends(pvperf_alone()))
-		schedule_delayed_work(&next_look, CLAIM_EVERY);
-	mutex_unlock(&claim_lock);
+		look_later();
+}
+
+/* Asked by the vCPU first, as a guest may claim in a loop. */
+static bool claim_is_vain(const struct pvperf_vm *vm, u32 access)
+{
+	u64 serial = pvperf_alone();
+
+	return (serial && serial != vm->serial) ||
+	       (access == PVPERF_ACCESS_EXCLUSIVE && claim_census(vm->serial).others);
 }
 
 /* An event that another VM opens in this moment ends as well. */
-static int claim_take(struct pvperf_vm *vm, u32 access)
+static int claim_take(struct pvperf_vm *vm)
 {
+	u32 access = pvperf_policy_word(&vm->policy, PVPERF_WORD_ACCESS);
 	/* Once a minute: each perf in that VM may take it anew. */
 	static DEFINE_RATELIMIT_STATE(rs, 60 * HZ, 1);
 
-	if (pvperf_alone())
-		return -KVM_EUSERS;
-	if (access == PVPERF_ACCESS_EXCLUSIVE && claim_census(vm->serial).others)
+	/* Another vCPU of the VM may have been first, or the rules be others. */
+	if (access <= PVPERF_ACCESS_GLOBAL)
+		return 0;
+	if (pvperf_alone() || claim_is_vain(vm, access))
 		return -KVM_EUSERS;
 	if (claim_set(vm->serial)) {
 		/* Not waiting again for the VM that did not follow. */
@@ -98,7 +127,7 @@ static int claim_take(struct pvperf_vm *vm, u32 access)
 		pvperf_vms_judge(false);
 		return -KVM_EUSERS;
 	}
-	schedule_delayed_work(&next_look, CLAIM_EVERY);
+	look_later();
 	if (__ratelimit(&rs))
 		pr_info("VM of process %d (%s) has the host alone (access=%s); other VMs count nothing meanwhile\n",
 			vm->pid, vm->name,
@@ -106,22 +135,53 @@ static int claim_take(struct pvperf_vm *vm, u32 access)
 	return 0;
 }
 
+static void claim_put(struct claim *claim)
+{
+	if (refcount_dec_and_test(&claim->refs))
+		kfree(claim);
+}
+
+static void claim_work(struct work_struct *work)
+{
+	struct claim *claim = container_of(work, struct claim, work);
+
+	claim->err = claim_take(claim->vm);
+	pvperf_vm_put(claim->vm);
+	complete(&claim->done);
+	claim_put(claim);
+}
+
 int pvperf_claim(struct pvperf_vm *vm)
 {
-	u32 access;
-	int err = 0;
+	struct claim *claim;
+	int err;
 
-	if (mutex_lock_killable(&claim_lock))
+	if (claim_is_vain(vm, pvperf_policy_word(&vm->policy, PVPERF_WORD_ACCESS)))
 		return -KVM_EUSERS;
-	/* Another vCPU of the VM may have been first, or the rules be others. */
-	access = pvperf_policy_word(&vm->policy, PVPERF_WORD_ACCESS);
-	if (access > PVPERF_ACCESS_GLOBAL)
-		err = claim_take(vm, access);
-	mutex_unlock(&claim_lock);
+	claim = kzalloc(sizeof(*claim), GFP_KERNEL_ACCOUNT);
+	if (!claim)
+		return -KVM_ENOMEM;
+	INIT_WORK(&claim->work, claim_work);
+	init_completion(&claim->done);
+	refcount_set(&claim->refs, 2);
+	refcount_inc(&vm->refs);
+	claim->vm = vm;
+	queue_work(claim_works, &claim->work);
+	err = wait_for_completion_killable(&claim->done) ? -KVM_EUSERS : claim->err;
+	claim_put(claim);
 	return err;
+}
+
+int pvperf_claim_init(void)
+{
+	claim_works = alloc_ordered_workqueue("pvperf_claim", 0);
+	return claim_works ? 0 : -ENOMEM;
 }
 
 void pvperf_claim_exit(void)
 {
+	/* A claim whose vCPU was killed may still run, and want another look. */
+	flush_workqueue(claim_works);
 	cancel_delayed_work_sync(&next_look);
+	destroy_workqueue(claim_works);
 }

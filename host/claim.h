@@ -13,9 +13,16 @@ struct pvperf_vm;
  * The VM has the host until it has had no event for a second. Its policy is access=global
  * meanwhile.
  *
- * Return: 0; -KVM_EUSERS if other VMs count, or one of them has the host.
+ * Return: 0; -KVM_EUSERS if other VMs count, or one of them has the host; -KVM_ENOMEM.
  */
 int pvperf_claim(struct pvperf_vm *vm);
+
+/**
+ * pvperf_claim_init() - at load
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int pvperf_claim_init(void);
 
 /**
  * pvperf_claim_exit() - at unload, when no VM is left

@@ -38,7 +38,7 @@ static void clock_tell(const struct pvperf_vcpu *vcpu, u64 offset)
 			   READ_ONCE(vcpu->tid), offset, ratio, frac_of(ratio));
 }
 
-static void clock_show(const struct pvperf_vcpu *vcpu)
+static void clock_show(const struct pvperf_vcpu *vcpu, void *unused)
 {
 	clock_tell(vcpu, pvperf_kvm_tsc_offset(vcpu->kvcpu));
 }
@@ -52,7 +52,7 @@ static void step_show(const struct pvperf_vcpu *vcpu, void *arg)
 {
 	const struct step *step = arg;
 
-	if (vcpu->kvcpu->vcpu_id == step->vcpu_id)
+	if (READ_ONCE(vcpu->tid) == current->pid && vcpu->kvcpu->vcpu_id == step->vcpu_id)
 		clock_tell(vcpu, step->offset);
 }
 
@@ -77,7 +77,7 @@ static void step_seen(void *unused, unsigned int vcpu_id, u64 previous, u64 next
 
 	if (previous == next)
 		return;
-	pvperf_vms_vcpus_of(current->pid, step_show, &step);
+	pvperf_vms_vcpus(current->tgid, step_show, &step);
 	kick();
 }
 
@@ -123,7 +123,7 @@ static void round_work(struct work_struct *work)
 		return;
 	}
 	last = now;
-	pvperf_vms_vcpus(clock_show);
+	pvperf_vms_vcpus(0, clock_show, NULL);
 	schedule_delayed_work(&again, HZ);
 }
 

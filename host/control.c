@@ -82,7 +82,7 @@ MODULE_PARM_DESC(max_events, "events that one vCPU may have open, 1 to 64 (defau
 WORD(max_vm_events, PVPERF_WORD_MAX_VM_EVENTS);
 MODULE_PARM_DESC(max_vm_events, "events that all vCPUs of a VM may have open, 1 to 65536 (default 4096)");
 WORD(max_opens, PVPERF_WORD_MAX_OPENS);
-MODULE_PARM_DESC(max_opens, "events that all vCPUs of a VM may open in a second, 1 to 1000000 (default 4096); more wait for their turn");
+MODULE_PARM_DESC(max_opens, "events that all vCPUs of a VM may open in a second, 1 to 1000000 (default 4096); more wait for their turn, 0.1 s at most, or are refused");
 WORD(max_calls, PVPERF_WORD_MAX_CALLS);
 MODULE_PARM_DESC(max_calls, "calls that a vCPU may make in a second, from 100 on (default 1000000000: no limit); more wait for their turn");
 WORD(max_overflows, PVPERF_WORD_MAX_OVERFLOWS);

@@ -38,6 +38,7 @@
 #include "hook.h"
 #include "lend.h"
 #include "registry.h"
+#include "request.h"
 #include "reset.h"
 #include "rules.h"
 #include "vm.h"
@@ -221,6 +222,8 @@ static notrace int door_lend(void)
 	bool yield = READ_ONCE(pvperf_lend_yield);
 	int err;
 
+	/* perf does not lend the PMU as long as there are events of a VM that has just ended. */
+	pvperf_requests_settle_ended();
 	if (yield)
 		pvperf_lend_begin();
 	err = static_call(pvperf_perf_lend)();
@@ -421,8 +424,11 @@ int pvperf_door_watch(void)
 
 int pvperf_door_open(void)
 {
-	int err = pvperf_hooks_find(&ways_in);
+	int err;
 
+	if (ways_in.live)
+		return 0;
+	err = pvperf_hooks_find(&ways_in);
 	if (cpu_feature_enabled(X86_FEATURE_IBT))
 		ways_in.ops.func = see_way_in_ibt;
 	if (err)
@@ -431,20 +437,17 @@ int pvperf_door_open(void)
 	err = pvperf_hooks_install(&ways_in);
 	if (err)
 		return err;
-	err = door_test();
-	if (err)
-		pvperf_door_close();
-	return err;
+	return door_test();
 }
 
-void pvperf_door_close(void)
+bool pvperf_door_close(bool forever)
 {
-	pvperf_hooks_remove(&ways_in);
+	return pvperf_hooks_remove(&ways_in, forever);
 }
 
 void pvperf_door_unwatch(void)
 {
-	pvperf_hooks_remove(&ends);
-	pvperf_hooks_remove(&watched);
+	pvperf_hooks_remove(&ends, true);
+	pvperf_hooks_remove(&watched, true);
 	pvperf_hooks_settle();
 }

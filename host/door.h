@@ -22,8 +22,11 @@ int pvperf_door_open(void);
 
 /**
  * pvperf_door_close() - let no guest call any more; the ends are still watched
+ * @forever: wait for calls that are on their way for as long as it takes; else for 10 s
+ *
+ * Return: false if there are such calls.
  */
-void pvperf_door_close(void);
+bool pvperf_door_close(bool forever);
 
 /**
  * pvperf_door_unwatch() - remove the last hooks

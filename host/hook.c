@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Installs and removes hooks. The invariant: once pvperf_hooks_remove() has
- * returned, no CPU runs, or will run, what a hook has diverted it to; once
+ * returned true, no CPU runs, or will run, what a hook has diverted it to; once
  * pvperf_hooks_settle() has returned, no CPU is even leaving this module's text.
  *
  * To remove an ftrace_ops costs a grace period of RCU tasks, 0.1 s and more on a
@@ -10,12 +10,15 @@
 #define pr_fmt(fmt) "pvperf_host: " fmt
 
 #include <linux/delay.h>
+#include <linux/jiffies.h>
 #include <linux/module.h>
 #include <linux/rcupdate.h>
 #include <linux/sched.h>
 #include "../compat/ftrace.h"
 #include "../compat/symbol.h"
 #include "hook.h"
+
+#define HOOKS_WAIT	(10 * HZ)
 
 int pvperf_hooks_find(struct pvperf_hooks *hooks)
 {
@@ -151,22 +154,30 @@ void pvperf_hooks_keep_text(void)
 		schedule_timeout_idle(HZ * 3600);
 }
 
-void pvperf_hooks_remove(struct pvperf_hooks *hooks)
+static void hooks_unregister(struct pvperf_hooks *hooks)
 {
-	int err;
+	int err = unregister_ftrace_function(&hooks->ops);
 
-	if (!hooks->live)
-		return;
 	hooks->live = false;
-	err = unregister_ftrace_function(&hooks->ops);
-	if (err) {
+	if (err)
 		hooks_stick(hooks, err);
-		return;
-	}
-	hooks_forget(hooks);
+	else
+		hooks_forget(hooks);
+}
+
+bool pvperf_hooks_remove(struct pvperf_hooks *hooks, bool forever)
+{
+	unsigned long end;
+
+	if (hooks->live)
+		hooks_unregister(hooks);
+	if (hooks->stuck || !hooks->inflight)
+		return true;
 	/* unregister has waited for the callbacks, so no call can enter any more. */
-	while (hooks->inflight && hooks_inflight(hooks))
-		fsleep(1000);
+	for (end = jiffies + HOOKS_WAIT; hooks_inflight(hooks); fsleep(1000))
+		if (!forever && time_after(jiffies, end))
+			return false;
+	return true;
 }
 
 void pvperf_hooks_settle(void)

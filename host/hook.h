@@ -65,8 +65,11 @@ int pvperf_hooks_install(struct pvperf_hooks *hooks);
 /**
  * pvperf_hooks_remove() - remove hooks, and wait for all calls that they diverted
  * @hooks: installed or not
+ * @forever: for as long as it takes; else for 10 s
+ *
+ * Return: false if calls are still on their way; nothing diverts others.
  */
-void pvperf_hooks_remove(struct pvperf_hooks *hooks);
+bool pvperf_hooks_remove(struct pvperf_hooks *hooks, bool forever);
 
 /**
  * pvperf_hooks_settle() - wait for the last instructions of all diverted calls

@@ -23,7 +23,7 @@ void pvperf_lend_begin(void)
 
 	/* Whoever opens one meanwhile is refused, so this VM starts the first time. */
 	pvperf_event_block();
-	n = pvperf_vms_reopen(PVPERF_VM_LEND);
+	n = pvperf_vms_lend();
 	if (n)
 		pr_info_ratelimited("%u hardware events of guests make room for the mediated vPMU of process %d (%s)\n",
 				    n, current->tgid, current->group_leader->comm);
@@ -38,5 +38,5 @@ void pvperf_lend_end(int err)
 
 void pvperf_lend_back(void)
 {
-	pvperf_vms_reopen(PVPERF_VM_LEND_BACK);
+	pvperf_vms_request(PVPERF_VM_LEND_BACK);
 }

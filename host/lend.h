@@ -19,13 +19,13 @@ extern bool pvperf_lend_yield;
 void pvperf_lend_begin(void);
 
 /**
- * pvperf_lend_end() - perf has lent the PMU, or has refused to; may sleep
+ * pvperf_lend_end() - perf has lent the PMU, or has refused to
  * @err: perf's answer; unless it is 0 the guests get their events back
  */
 void pvperf_lend_end(int err);
 
 /**
- * pvperf_lend_back() - give guests their events back, if perf can; may sleep
+ * pvperf_lend_back() - give guests their events back, if perf can; soon, without waiting
  *
  * A VM has returned the PMU, perhaps not the last one that has it.
  */

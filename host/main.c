@@ -47,6 +47,9 @@ static int __init pvperf_host_init(void)
 	err = pvperf_registry_init();
 	if (err)
 		goto err_keep;
+	err = pvperf_claim_init();
+	if (err)
+		goto err_registry;
 	pvperf_compat_count_init();
 	pvperf_overflow_init();
 	pvperf_pin_init();
@@ -57,6 +60,8 @@ static int __init pvperf_host_init(void)
 		pvperf_control_init();
 		return 0;
 	}
+	pvperf_claim_exit();
+err_registry:
 	pvperf_registry_exit();
 err_keep:
 	pvperf_keep_exit();

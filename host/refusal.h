@@ -22,9 +22,11 @@ void pvperf_refusal_note(struct pvperf_vm *vm, enum pvperf_word word,
  * pvperf_refusal_pace() - let the VM wait until its turn, killable; in a vCPU's thread
  * @vm: the VM
  * @word: why
- * @next: when it is the next one's turn, see pvperf_pace()
+ * @next: when the next turn is, of all its threads or vCPUs that take one
  * @rate: turns in a second
+ *
+ * Return: 0; 1: after a wait; -KVM_EBUSY: it would have been longer than 0.1 s.
  */
-void pvperf_refusal_pace(struct pvperf_vm *vm, enum pvperf_word word, atomic64_t *next, u32 rate);
+int pvperf_refusal_pace(struct pvperf_vm *vm, enum pvperf_word word, atomic64_t *next, u32 rate);
 
 #endif /* _PVPERF_HOST_REFUSAL_H */

@@ -8,11 +8,11 @@
 #include <linux/jiffies.h>
 #include <linux/kvm_host.h>
 #include <linux/list.h>
-#include <linux/mutex.h>
 #include <linux/pid.h>
 #include <linux/rcupdate.h>
 #include <linux/sched/mm.h>
 #include <linux/slab.h>
+#include <linux/spinlock.h>
 #include <linux/wait.h>
 #include <linux/workqueue.h>
 #include "registry.h"
@@ -20,11 +20,11 @@
 #include "state.h"
 #include "vcpu.h"
 
-static DEFINE_MUTEX(vms_lock);
+static DEFINE_SPINLOCK(vms_lock);
 static DEFINE_HASHTABLE(vms, 8);
 static LIST_HEAD(vms_all);	/* the same, the oldest first */
 static u64 last_serial;
-static bool watched;	/* pvperf_vms_vcpus_of() may run */
+static bool watched;	/* pvperf_vms_vcpus() may run */
 static atomic_t nr_unfreed;	/* VMs that are, or were, in the registry */
 static DECLARE_WAIT_QUEUE_HEAD(vms_freed_wait);
 
@@ -117,7 +117,7 @@ struct pvperf_vm *pvperf_vm_add(struct kvm *kvm, struct pvperf_vm *fresh)
 {
 	struct pvperf_vm *vm;
 
-	mutex_lock(&vms_lock);
+	spin_lock(&vms_lock);
 	vm = pvperf_vm_find(kvm);
 	if (!vm && fresh->version == pvperf_rules_version()) {
 		vm = fresh;
@@ -126,16 +126,16 @@ struct pvperf_vm *pvperf_vm_add(struct kvm *kvm, struct pvperf_vm *fresh)
 		list_add_tail(&vm->all, &vms_all);
 		hash_add_rcu(vms, &vm->node, (unsigned long)kvm);
 	}
-	mutex_unlock(&vms_lock);
+	spin_unlock(&vms_lock);
 	return vm;
 }
 
 void pvperf_vm_remove(struct pvperf_vm *vm, bool wait)
 {
-	mutex_lock(&vms_lock);
+	spin_lock(&vms_lock);
 	list_del(&vm->all);
 	hash_del_rcu(&vm->node);
-	mutex_unlock(&vms_lock);
+	spin_unlock(&vms_lock);
 	smp_mb();	/* pairs with pvperf_vms_watched() */
 	if (wait || READ_ONCE(watched))
 		synchronize_rcu();
@@ -145,11 +145,11 @@ struct pvperf_vm *pvperf_vm_get_known(const struct kvm *kvm)
 {
 	struct pvperf_vm *vm;
 
-	mutex_lock(&vms_lock);
+	spin_lock(&vms_lock);
 	vm = pvperf_vm_find(kvm);
 	if (vm)
 		refcount_inc(&vm->refs);
-	mutex_unlock(&vms_lock);
+	spin_unlock(&vms_lock);
 	return vm;
 }
 
@@ -158,10 +158,10 @@ struct kvm *pvperf_vm_get_kvm(struct pvperf_vm *vm)
 	struct kvm *kvm = NULL;
 
 	/* A VM leaves the registry before KVM frees struct kvm. */
-	mutex_lock(&vms_lock);
+	spin_lock(&vms_lock);
 	if (!hlist_unhashed(&vm->node) && kvm_get_kvm_safe(vm->kvm))
 		kvm = vm->kvm;
-	mutex_unlock(&vms_lock);
+	spin_unlock(&vms_lock);
 	return kvm;
 }
 
@@ -184,28 +184,14 @@ struct pvperf_vm *pvperf_vm_next(struct pvperf_vm *after)
 {
 	struct pvperf_vm *next;
 
-	mutex_lock(&vms_lock);
+	spin_lock(&vms_lock);
 	next = vm_behind(after);
 	if (next)
 		refcount_inc(&next->refs);
-	mutex_unlock(&vms_lock);
+	spin_unlock(&vms_lock);
 	if (after)
 		pvperf_vm_put(after);
 	return next;
-}
-
-void pvperf_vms_vcpus(void (*show)(const struct pvperf_vcpu *vcpu))
-{
-	struct pvperf_vcpu *vcpu;
-	struct pvperf_vm *vm;
-	unsigned long idx;
-
-	/* A VM that ends leaves the registry before KVM frees its vCPUs. */
-	mutex_lock(&vms_lock);
-	list_for_each_entry(vm, &vms_all, all)
-		xa_for_each(&vm->vcpus, idx, vcpu)
-			show(vcpu);
-	mutex_unlock(&vms_lock);
 }
 
 void pvperf_vms_watched(bool on)
@@ -214,8 +200,8 @@ void pvperf_vms_watched(bool on)
 	smp_mb();	/* pairs with pvperf_vm_remove() */
 }
 
-void pvperf_vms_vcpus_of(pid_t tid, void (*show)(const struct pvperf_vcpu *vcpu, void *arg),
-			 void *arg)
+void pvperf_vms_vcpus(pid_t tgid, void (*show)(const struct pvperf_vcpu *vcpu, void *arg),
+		      void *arg)
 {
 	struct pvperf_vcpu *vcpu;
 	struct pvperf_vm *vm;
@@ -224,11 +210,10 @@ void pvperf_vms_vcpus_of(pid_t tid, void (*show)(const struct pvperf_vcpu *vcpu,
 
 	rcu_read_lock();
 	hash_for_each_rcu(vms, bucket, vm, node) {
-		if (READ_ONCE(vm->pid) != current->tgid)
+		if (tgid && vm->pid != tgid)
 			continue;
 		xa_for_each(&vm->vcpus, idx, vcpu)
-			if (READ_ONCE(vcpu->tid) == tid)
-				show(vcpu, arg);
+			show(vcpu, arg);
 	}
 	rcu_read_unlock();
 }

@@ -43,7 +43,7 @@ void pvperf_registry_exit(void);
 struct pvperf_vm *pvperf_vm_find(const struct kvm *kvm);
 
 /**
- * pvperf_vm_get_known() - pvperf_vm_find() with a reference; may sleep
+ * pvperf_vm_get_known() - pvperf_vm_find() with a reference
  * @kvm: the key
  *
  * Return: the VM, or NULL.
@@ -70,7 +70,7 @@ struct pvperf_vm *pvperf_vm_add(struct kvm *kvm, struct pvperf_vm *fresh);
 void pvperf_vm_remove(struct pvperf_vm *vm, bool wait);
 
 /**
- * pvperf_vm_get_kvm() - keep KVM from destroying a VM, until kvm_put_kvm(); may sleep
+ * pvperf_vm_get_kvm() - keep KVM from destroying a VM, until kvm_put_kvm()
  * @vm: the VM
  *
  * Return: KVM's VM; NULL if it is being destroyed, or was.
@@ -78,7 +78,7 @@ void pvperf_vm_remove(struct pvperf_vm *vm, bool wait);
 struct kvm *pvperf_vm_get_kvm(struct pvperf_vm *vm);
 
 /**
- * pvperf_vm_next() - go through all VMs; may sleep
+ * pvperf_vm_next() - go through all VMs
  * @after: the VM before, whose reference is dropped; NULL: begin
  *
  * Return: the VM, with a reference, as callers may take long; NULL: there is no other.
@@ -98,27 +98,19 @@ void pvperf_vm_put(struct pvperf_vm *vm);
 void pvperf_vm_free(struct pvperf_vm *vm);
 
 /**
- * pvperf_vms_vcpus() - look at the vCPUs of all VMs
- * @show: called for each; must neither sleep nor take a lock
- *
- * While it runs KVM frees none of them, so @show may read .kvcpu.
- */
-void pvperf_vms_vcpus(void (*show)(const struct pvperf_vcpu *vcpu));
-
-/**
- * pvperf_vms_watched() - pvperf_vms_vcpus_of() may be called from now on, or no more
+ * pvperf_vms_watched() - pvperf_vms_vcpus() may be called from now on, or no more
  * @on: it may
  */
 void pvperf_vms_watched(bool on);
 
 /**
- * pvperf_vms_vcpus_of() - look at the vCPUs that a thread runs; does not sleep
- * @tid: the thread
+ * pvperf_vms_vcpus() - look at the vCPUs of a process's VMs; does not sleep
+ * @tgid: the process; 0: all
  * @show: called for each, under RCU; may read .kvcpu
  * @arg: for @show
  */
-void pvperf_vms_vcpus_of(pid_t tid, void (*show)(const struct pvperf_vcpu *vcpu, void *arg),
-			 void *arg);
+void pvperf_vms_vcpus(pid_t tgid, void (*show)(const struct pvperf_vcpu *vcpu, void *arg),
+		      void *arg);
 
 /**
  * pvperf_vms_for_each() - call a function for every VM; may sleep

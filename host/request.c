@@ -18,20 +18,25 @@
 #include "vcpu.h"
 
 static DECLARE_WAIT_QUEUE_HEAD(served);	/* a VM's work has done what it was asked for */
+static atomic_t nr_ending;		/* VMs that have ended before their events */
+static atomic_t nr_lent;		/* events that have made room for a mediated vPMU */
 
-static u32 vm_reopen(struct pvperf_vm *vm, unsigned long todo)
+static void vm_reopen(struct pvperf_vm *vm, unsigned long todo)
 {
 	static pvperf_which * const which[PVPERF_VM_TASKS] = {
 		[PVPERF_VM_LEND] = pvperf_event_has_counter,
 		[PVPERF_VM_LEND_BACK] = pvperf_event_has_nothing,
 	};
-	u32 moved = 0;
+	u32 moved;
 	int task;
 
-	for (task = PVPERF_VM_REOPEN; task < PVPERF_VM_TASKS; task++)
-		if (todo & BIT(task))
-			moved += pvperf_vcpu_reopen_all(vm, which[task]);
-	return moved;
+	for (task = PVPERF_VM_REOPEN; task < PVPERF_VM_TASKS; task++) {
+		if (!(todo & BIT(task)))
+			continue;
+		moved = pvperf_vcpu_reopen_all(vm, which[task]);
+		if (task == PVPERF_VM_LEND)
+			atomic_add(moved, &nr_lent);
+	}
 }
 
 static void vm_work_do(struct pvperf_vm *vm, unsigned long todo)
@@ -42,7 +47,14 @@ static void vm_work_do(struct pvperf_vm *vm, unsigned long todo)
 		pvperf_vcpu_clear_dead(vm);
 	if (todo & BIT(PVPERF_VM_SLOTS))
 		pvperf_vcpu_clear_lost(vm);
-	WRITE_ONCE(vm->moved, vm_reopen(vm, todo));
+	vm_reopen(vm, todo);
+}
+
+static void vm_work_end(struct pvperf_vm *vm)
+{
+	pvperf_vcpu_clear_all(vm, PVPERF_END_SILENT);
+	if (xchg(&vm->ending, false))
+		atomic_dec(&nr_ending);
 }
 
 /* The end of a VM may run beside a work that has begun before: on another workqueue. */
@@ -73,7 +85,7 @@ void pvperf_request_work(struct work_struct *work)
 	if (kvm)
 		vm_work_do(vm, todo);
 	else
-		pvperf_vcpu_clear_all(vm, PVPERF_END_SILENT);
+		vm_work_end(vm);
 	vm_note_done(vm, asked);
 	wake_up_all(&served);
 	/* May destroy the VM, which takes long if it is large. */
@@ -98,13 +110,25 @@ void pvperf_request(struct pvperf_vm *vm, enum pvperf_vm_task task, unsigned lon
 		pvperf_vm_put(vm);	/* it was queued already, with a reference */
 }
 
+void pvperf_request_end(struct pvperf_vm *vm)
+{
+	atomic_inc(&nr_ending);
+	WRITE_ONCE(vm->ending, true);
+	pvperf_request(vm, PVPERF_VM_END, 0);
+}
+
+void pvperf_requests_settle_ended(void)
+{
+	wait_event_timeout(served, !atomic_read(&nr_ending), HZ);
+}
+
 /* How long one VM may take when all others are done. */
 #define VM_WAIT		(10 * HZ)
 
 /* Has the work done what it was asked for until @asked? */
 static bool vm_is_done(const struct pvperf_vm *vm, int asked)
 {
-	/* Pairs with pvperf_request_work(): its .moved is that of this run. */
+	/* Pairs with vm_note_done(). */
 	return smp_load_acquire(&vm->done) - asked >= 0;
 }
 
@@ -123,7 +147,7 @@ static bool vm_settle(struct pvperf_vm *vm, long wait)
 }
 
 /* A VM that has held us up leaves little time to the next one. */
-bool pvperf_requests_settle(bool forever, u32 *moved)
+bool pvperf_requests_settle(bool forever)
 {
 	struct pvperf_vm *vm = NULL;
 	bool all = true, done;
@@ -133,18 +157,22 @@ bool pvperf_requests_settle(bool forever, u32 *moved)
 			done = vm_settle(vm, all || forever ? VM_WAIT : 1);
 		while (!done && forever);
 		all &= done;
-		*moved += READ_ONCE(vm->moved);
 	}
 	return all;
 }
 
-u32 pvperf_vms_reopen(enum pvperf_vm_task task)
+void pvperf_vms_request(enum pvperf_vm_task task)
 {
 	struct pvperf_vm *vm = NULL;
-	u32 moved = 0;
 
 	while ((vm = pvperf_vm_next(vm)))
-		pvperf_request(vm, task, 0);
-	pvperf_requests_settle(false, &moved);
-	return moved;
+		if (atomic_read(&vm->events))
+			pvperf_request(vm, task, 0);
+}
+
+u32 pvperf_vms_lend(void)
+{
+	pvperf_vms_request(PVPERF_VM_LEND);
+	pvperf_requests_settle(false);
+	return atomic_xchg(&nr_lent, 0);
 }

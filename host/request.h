@@ -40,20 +40,34 @@ void pvperf_request(struct pvperf_vm *vm, enum pvperf_vm_task task, unsigned lon
 /**
  * pvperf_requests_settle() - wait until all VMs have done what was requested; may sleep
  * @forever: wait for each VM for as long as it takes, and say so
- * @moved: counts the events that were reopened
  *
  * Return: false if perf is held up by a VM's process.
  */
-bool pvperf_requests_settle(bool forever, u32 *moved);
+bool pvperf_requests_settle(bool forever);
 
 /**
- * pvperf_vms_reopen() - create host events of all VMs anew
- * @task: PVPERF_VM_REOPEN or one of the next
- *
- * Waits for each VM, but not long for one that holds up perf.
+ * pvperf_vms_request() - request something of all VMs that have events; does not wait
+ * @task: what
+ */
+void pvperf_vms_request(enum pvperf_vm_task task);
+
+/**
+ * pvperf_vms_lend() - have all VMs give up hardware events; waits, but not long for one that
+ * holds up perf
  *
  * Return: how many.
  */
-u32 pvperf_vms_reopen(enum pvperf_vm_task task);
+u32 pvperf_vms_lend(void);
+
+/**
+ * pvperf_request_end() - close the events of a VM that has ended; does not sleep
+ * @vm: the VM, which has left the registry
+ */
+void pvperf_request_end(struct pvperf_vm *vm);
+
+/**
+ * pvperf_requests_settle_ended() - wait until VMs that have ended have no events, for 1 s at most
+ */
+void pvperf_requests_settle_ended(void);
 
 #endif /* _PVPERF_HOST_REQUEST_H */

@@ -85,6 +85,7 @@ struct pvperf_vm {
 	bool strangers;			/* another process has made a call */
 	bool ended;			/* set once; who sets it ends the VM ... */
 	bool left;			/* ... and now has; nothing of KVM's is touched any more */
+	bool ending;			/* ... but still has events or pages */
 	struct pvperf_policy policy;	/* may change at any time ... */
 	atomic_t changes;		/* ... and then this does, too */
 	u32 rule;			/* that says so; 0: none */
@@ -92,12 +93,11 @@ struct pvperf_vm {
 	u32 reason;			/* KVM_PERF_REASON_*, for the page when the VM is ended */
 	struct pvperf_stats stats;
 	struct pvperf_refusal *refusals;	/* by word; NULL: none yet */
-	atomic64_t open_at;		/* pace.c: when the next OPEN may be */
+	atomic64_t open_at;		/* refusal.c: when the next OPEN may be */
 	struct delayed_work work;	/* does what others want of the VM; holds a reference */
 	unsigned long todo;		/* bits of enum pvperf_vm_task, for .work */
 	atomic_t asked;			/* how often .work was asked for ... */
 	int done;			/* ... and up to which of these it is done */
-	u32 moved;			/* events that it has reopened then */
 	struct llist_node freed;	/* waits for a grace period */
 };
 
@@ -122,7 +122,8 @@ struct pvperf_vcpu {
 	struct list_head events;
 	u32 nr_events;
 	u32 calls;			/* so far, by the vCPU itself */
-	atomic64_t call_at;		/* pace.c: when the next call may be */
+	u32 waited;			/* for max_opens, in which call */
+	atomic64_t call_at;		/* refusal.c: when the next call may be */
 	struct pvperf_host_event *recent[PVPERF_VCPU_RECENT];	/* by id */
 	struct pvperf_pin *pin;		/* of the attached page, or NULL */
 	struct guest_perf_page *head;	/* in .pin */

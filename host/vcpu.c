@@ -179,11 +179,17 @@ static void vcpu_hear(struct pvperf_vcpu *vcpu)
 	}
 }
 
-void pvperf_vcpu_enter(struct pvperf_vcpu *vcpu)
+/* What was read of the time is as old as who had the lock before. */
+static __always_inline void vcpu_lock(struct pvperf_vcpu *vcpu)
 {
 	mutex_lock(&vcpu->lock);
 	vcpu->now.ctx = NULL;
 	vcpu->clock = 0;
+}
+
+void pvperf_vcpu_enter(struct pvperf_vcpu *vcpu)
+{
+	vcpu_lock(vcpu);
 	if (unlikely(READ_ONCE(vcpu->news)))
 		vcpu_hear(vcpu);
 	if (unlikely(vcpu->thread->task != current))
@@ -202,7 +208,7 @@ void pvperf_vcpu_clear_all(struct pvperf_vm *vm, enum pvperf_end end)
 	unsigned long idx;
 
 	xa_for_each(&vm->vcpus, idx, vcpu) {
-		mutex_lock(&vcpu->lock);
+		vcpu_lock(vcpu);
 		vcpu_end(vcpu, end);
 		mutex_unlock(&vcpu->lock);
 	}
@@ -243,7 +249,7 @@ void pvperf_vcpu_clear_dead(struct pvperf_vm *vm)
 	xa_for_each(&vm->vcpus, idx, vcpu) {
 		if (!READ_ONCE(vcpu->dead))
 			continue;
-		mutex_lock(&vcpu->lock);
+		vcpu_lock(vcpu);
 		/* The vCPU's next call may have done it, and cleared .dead. */
 		if (READ_ONCE(vcpu->dead))
 			pvperf_vcpu_clear(vcpu, PVPERF_END_SILENT);
@@ -287,7 +293,7 @@ void pvperf_vcpu_clear_lost(struct pvperf_vm *vm)
 	unsigned long idx;
 
 	xa_for_each(&vm->vcpus, idx, vcpu) {
-		mutex_lock(&vcpu->lock);
+		vcpu_lock(vcpu);
 		vcpu_clear_lost(vcpu);
 		mutex_unlock(&vcpu->lock);
 	}
@@ -316,7 +322,7 @@ u32 pvperf_vcpu_reopen_all(struct pvperf_vm *vm, pvperf_which *which)
 	u32 n, all = 0;
 
 	xa_for_each(&vm->vcpus, idx, vcpu) {
-		mutex_lock(&vcpu->lock);
+		vcpu_lock(vcpu);
 		n = vcpu_reopen(vcpu, which);
 		mutex_unlock(&vcpu->lock);
 		all += n;

@@ -136,7 +136,7 @@ static void vm_abandon(struct pvperf_vm *vm)
 	pvperf_vm_remove(vm, events);
 	pvperf_vcpu_quiesce_all(vm);
 	if (events || vm->nr_pages)
-		pvperf_request(vm, PVPERF_VM_END, 0);
+		pvperf_request_end(vm);
 }
 
 /* The module goes. No call can come in any more, and nobody keeps perf from ending events. */
@@ -222,7 +222,6 @@ int pvperf_vms_judge(bool wait)
 {
 	struct pvperf_verdict verdict;
 	struct pvperf_vm *vm = NULL;
-	u32 moved = 0;
 	int err = 0;
 
 	mutex_lock(&judge_lock);
@@ -236,7 +235,7 @@ int pvperf_vms_judge(bool wait)
 		       vm->pid, vm->name);
 	}
 	mutex_unlock(&judge_lock);
-	if (wait && !pvperf_requests_settle(false, &moved))
+	if (wait && !pvperf_requests_settle(false))
 		err = err ?: -EBUSY;
 	return err;
 }
@@ -244,11 +243,10 @@ int pvperf_vms_judge(bool wait)
 bool pvperf_vms_clear(bool forever)
 {
 	struct pvperf_vm *vm = NULL;
-	u32 moved = 0;
 
 	while ((vm = pvperf_vm_next(vm)))
 		vm_end_events(vm, KVM_PERF_REASON_NONE);
-	return pvperf_requests_settle(forever, &moved);
+	return pvperf_requests_settle(forever);
 }
 
 void pvperf_vms_end(void)

@@ -102,6 +102,18 @@ TEST_F(mediated, first)
 	tiny_vm_destroy(&self->borrower);
 }
 
+/* Those of a VM that has just ended do not. */
+TEST_F(mediated, ended)
+{
+	struct tiny_vm last;
+
+	ASSERT_EQ(0, tiny_vm_create(&last, 1));
+	ASSERT_CALL(0, open_event(&last.vcpu[0], 0, 0));
+	tiny_vm_destroy(&last);
+	ASSERT_EQ(0, tiny_vm_create_apics(&self->borrower));
+	tiny_vm_destroy(&self->borrower);
+}
+
 /* Software events do not need the PMU, so a borrower may start. */
 TEST_F(mediated, software_first)
 {

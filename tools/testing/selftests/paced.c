@@ -57,6 +57,25 @@ TEST_F(paced, opens)
 	EXPECT_GE(4 * NS, rest);
 }
 
+/* Nobody waits for long: KVM's memory slots wait for who does. */
+TEST_F(paced, soon)
+{
+	struct tiny_vcpu *v = &self->vm.vcpu[0];
+	struct timespec from, to;
+	int64_t ns;
+
+	ASSERT_EQ(0, tiny_param_write("max_opens", "1"));
+	ASSERT_CALL(0, open_event(v, 0, 0));
+	clock_gettime(CLOCK_MONOTONIC, &from);
+	EXPECT_CALL(-KVM_EBUSY, open_event(v, 1, 0));
+	clock_gettime(CLOCK_MONOTONIC, &to);
+	ns = (to.tv_sec - from.tv_sec) * NS + to.tv_nsec - from.tv_nsec;
+	EXPECT_GE(NS / 5, ns);
+	/* The one that was refused has taken no place. */
+	usleep(NS / 1000);
+	EXPECT_CALL(0, open_event(v, 1, 0));
+}
+
 TEST_F(paced, others)
 {
 	ASSERT_LE(NS / 10, pairs(&self->vm, 100));
