@@ -101,6 +101,28 @@ static inline bool pvperf_core_times_fit(const struct perf_event *event)
 }
 
 /**
+ * pvperf_core_period_is_new() - has a program set a period, perhaps the same?
+ * @event: samples with a fixed period, by our driver, which needs .period_left for nothing else
+ *
+ * PERF_EVENT_IOC_PERIOD makes .period_left 0, so that a driver begins a whole period.
+ *
+ * Return: true until pvperf_core_period_begins().
+ */
+static inline bool pvperf_core_period_is_new(const struct perf_event *event)
+{
+	return !local64_read(&event->hw.period_left);
+}
+
+/**
+ * pvperf_core_period_begins() - what pvperf_core_period_is_new() has told is seen to
+ * @event: as there
+ */
+static inline void pvperf_core_period_begins(struct perf_event *event)
+{
+	local64_set(&event->hw.period_left, 1);
+}
+
+/**
  * pvperf_core_is_off() - Will core leave an event out when it schedules the event's group?
  * @event: the event
  *

@@ -53,6 +53,7 @@ static void cpu_flush_here(struct irq_work *work)
 static int cpu_online_here(unsigned int nr)
 {
 	struct pvperf_cpu *cpu = per_cpu_ptr(pvperf_cpus, nr);
+	bool left_out;
 
 	if (!cpu->area)
 		cpu->area = pvperf_area_alloc(nr);
@@ -60,7 +61,11 @@ static int cpu_online_here(unsigned int nr)
 		return -ENOMEM;
 	local_irq_disable();
 	cpu_begin_here(NULL);
+	left_out = cpu->link.online && !cpu->link.attached && !cpu->link.epoch;
 	local_irq_enable();
+	if (left_out)
+		pr_notice("the host does not attach CPU %u, so no event counts there yet: it is not there now, or its limit of pages for this VM is reached (max_pages)\n",
+			  nr);
 	return 0;
 }
 
@@ -119,7 +124,7 @@ int pvperf_cpu_start(void)
 	if (state < 0)
 		return state;
 	hotplug_state = state;
-	if (!pvperf_link_any_down())
+	if (!pvperf_link_any_down(false))
 		return 0;
 	pr_err("the host refuses to attach a CPU; not loading\n");
 	cpuhp_remove_state(hotplug_state);

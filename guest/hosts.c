@@ -127,9 +127,12 @@ static void hosts_look(void)
 	for (nr = 0; nr < min_t(u32, all, HOSTS_MAX) && !err; nr++)
 		if (!xa_load(&hosts, nr) && host_is_there(nr))
 			err = host_add(nr);
-	if (err)
-		pr_err("pvperf_host_%u can't be made (error %d)\n", nr - 1, err);
-	else if (all > HOSTS_MAX)
+	if (err) {
+		pr_err_once("pvperf_host_%u can't be made (error %d); trying again\n",
+			    nr - 1, err);
+		return;
+	}
+	if (all > HOSTS_MAX)
 		pr_warn("of the host's %u CPUs only the first %u are there\n", all, HOSTS_MAX);
 	if (!seen_online)
 		pr_info("the host lets this VM count all that its CPUs do: pvperf_host/host-cycles/ and so on, in perf stat -a\n");

@@ -132,14 +132,15 @@ void pvperf_link_forget_reason(u32 printed)
 	cmpxchg(&reason, printed, KVM_PERF_REASON_NONE);
 }
 
-bool pvperf_link_any_down(void)
+bool pvperf_link_any_down(bool known)
 {
 	const struct pvperf_cpu *cpu;
 	int nr;
 
 	for_each_online_cpu(nr) {
 		cpu = per_cpu_ptr(pvperf_cpus, nr);
-		if (READ_ONCE(cpu->link.online) && !READ_ONCE(cpu->link.attached))
+		if (READ_ONCE(cpu->link.online) && !READ_ONCE(cpu->link.attached) &&
+		    (READ_ONCE(cpu->link.epoch) || !known))
 			return true;
 	}
 	return false;

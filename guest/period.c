@@ -38,12 +38,14 @@ u64 pvperf_period_of(const struct perf_event *event)
  * A program that sets a period (PERF_EVENT_IOC_PERIOD) begins a new one, as on bare metal. A
  * DISABLE that goes before has yet to tell what was counted in the old one.
  */
-static s64 period_since(struct perf_event *event, u64 period)
+static s64 period_since(struct perf_event *event)
 {
 	struct pvperf_event *p = pvperf_event_of(event);
 
-	p->anew = p->armed && p->armed != period && !pvperf_event_is_freq(event);
-	p->armed = period;
+	if (!pvperf_event_is_freq(event) && pvperf_core_period_is_new(event)) {
+		p->anew = true;
+		pvperf_core_period_begins(event);
+	}
 	return p->anew ? 0 : local64_read(&p->since);
 }
 
@@ -57,7 +59,7 @@ u64 pvperf_period_arm(struct pvperf_cpu *cpu, struct pvperf_slot *slot)
 	if (!slot->key.sampling)
 		return 0;
 	period = pvperf_period_of(slot->event);
-	since = period_since(slot->event, period);
+	since = period_since(slot->event);
 	slot->armed = period;
 	WRITE_ONCE(ev->period, period);
 	/* Never 0, which would mean a whole period. */
@@ -75,7 +77,7 @@ bool pvperf_period_overdue(struct perf_event *event, const struct pvperf_slot *s
 	left = slot->armed - local64_read(&pvperf_event_of(event)->since);
 	period = pvperf_period_of(event);
 	if (!pvperf_event_is_freq(event))
-		return slot->armed != period;
+		return slot->armed != period || pvperf_core_period_is_new(event);
 	return left > 0 && left / 2 > period;
 }
 

@@ -114,10 +114,9 @@ struct pvperf_event {
 	u64 paced_count;	/* the page's count that core was last told of ... */
 	u64 paced_at;		/* ... the .count_fresh_at of that count ... */
 	u64 paced_running;	/* ... and the page's time_running then */
-	u64 armed;		/* the sampling period that the event was last started with */
 	u64 tick_overflows;	/* core's count of overflows, while core believes in a throttle */
 	bool tuned;		/* the period of a frequency is measured, not guessed */
-	bool anew;		/* at the next ENABLE .since is 0: the period is another one */
+	bool anew;		/* at the next ENABLE .since is 0: the program has begun a period */
 
 	u64 added;		/* pvperf_core_tstamp() when the event was added */
 	u64 clock;		/* local_clock() of the last booking */

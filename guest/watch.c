@@ -94,12 +94,16 @@ static void watch_close_idle_here(void *unused)
 	pvperf_batch_flush(cpu);
 }
 
-/* Racy read of another CPU; a stale answer is harmless. */
+/*
+ * Racy read of another CPU; a stale answer is harmless. One that has nothing to count looks for
+ * its host, too, if that has gone: or each would tell of the same change when it next counts.
+ */
 static bool watch_has_used(int nr, void *unused)
 {
 	struct pvperf_cpu *cpu = per_cpu_ptr(pvperf_cpus, nr);
 
-	return READ_ONCE(cpu->set.idling) || pvperf_slot_all_used(cpu);
+	return READ_ONCE(cpu->set.idling) || pvperf_slot_all_used(cpu) ||
+	       (READ_ONCE(cpu->link.attached) && pvperf_link_gone(cpu));
 }
 
 static bool watch_has_open(int nr, void *unused)
@@ -133,7 +137,7 @@ static void watch_print(void)
 	static int told_model = -1;
 	static int told;
 	int losses = pvperf_link_losses();
-	bool gone = pvperf_link_any_down();
+	bool gone = pvperf_link_any_down(true);
 	u32 reason = pvperf_link_reason();
 	int model = pvperf_caps.model;
 

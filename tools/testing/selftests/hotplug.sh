@@ -54,4 +54,35 @@ sleep 3
 after=$(host_total events)
 [ "$after" -le "$before" ]
 tap $? "the host has no more events open than before" "$before, $after"
+
+# A change of the policy is told once, also if other CPUs count only later.
+parameters=/sys/module/pvperf_host/parameters
+# told TEXT: how often the guest's log has TEXT
+told() {
+	dmesg | grep -c "pvperf_guest: .*$1"
+}
+before=$(told "has changed what this VM may count")
+taskset 1 perf stat -o /dev/null -e cycles sleep 4 &
+sleep 1
+host "echo 2000 > $parameters/min_period"
+wait $!
+taskset 4 perf stat -o /dev/null -e cycles ./loop100m
+sleep 2
+after=$(told "has changed what this VM may count")
+[ "$after" = $((before + 1)) ]
+tap $? "a change of the policy is told once" "$((after - before)) times"
+host "echo 1000 > $parameters/min_period"
+
+# The host does not attach a CPU that comes later.
+rmmod pvperf_guest
+echo 0 > $cpu
+insmod /lab/pvperf_guest.ko
+host "echo unavailable > $parameters/access"
+echo 1 > $cpu
+[ "$(told "the host does not attach CPU 1")" = 1 ]
+tap $? "the log says that the host does not attach a CPU"
+host "echo local > $parameters/access"
+n=$(count -e instructions:u taskset -c 1 ./loop100m)
+[ "${n:-0}" -ge $want ] && within "$n" $want 10
+tap $? "CPU 1 counts when the host does" "${n:-nothing}"
 tap_end

@@ -444,6 +444,29 @@ TEST_F(sample, much_shorter_period)
 	EXPECT_EQ(0, v[3]);
 }
 
+/* A period begins when the program sets it, also to what it is. */
+TEST_F(sample, same_period)
+{
+	struct perf_event_attr attr = attr_sample(PERIOD * 100000);
+	struct ring *r = &self->ring;
+	uint64_t period;
+
+	ASSERT_EQ(0, ring_open(r, event_open(&attr, 0, -1, -1), 128));
+	enable(r->fd);
+	load(RUN);
+	period = value_read(r->fd).count * 3 / 2;
+	ASSERT_EQ(0, ioctl(r->fd, PERF_EVENT_IOC_PERIOD, &period));
+	load(RUN);
+	ASSERT_EQ(0, ioctl(r->fd, PERF_EVENT_IOC_PERIOD, &period));
+	load(RUN);
+	ring_take(r, false);
+	EXPECT_EQ(0, r->samples);
+	load(RUN);
+	disable(r->fd);
+	ring_take(r, false);
+	EXPECT_EQ(1, r->samples);
+}
+
 static void __attribute__((noinline)) deeper(int depth, uint64_t turns)
 {
 	if (depth)
