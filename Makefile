@@ -27,8 +27,11 @@ tool:
 install: install-modules install-tool
 
 install-modules: modules
-	@$(kbuild) KERNELRELEASE=$(release) INSTALL_MOD_PATH=$(DESTDIR) INSTALL_MOD_DIR=updates modules_install
-	@depmod $(if $(DESTDIR),-b $(DESTDIR)) $(release)
+	@$(kbuild) KERNELRELEASE=$(release) INSTALL_MOD_PATH=$(DESTDIR) INSTALL_MOD_DIR=updates \
+		$(if $(DESTDIR),DEPMOD=true) modules_install
+ifeq ($(DESTDIR),)
+	@depmod $(release)
+endif
 
 # Where systemd and udev look. The Debian package gets these from debhelper.
 units = $(addprefix $(DESTDIR)$(PREFIX)/lib/,systemd/system/pvperf-host.service \
@@ -45,9 +48,15 @@ else
 	@echo 'make: systemd and udev do not look below $(PREFIX): no units, and no rule that applies /etc/pvperf/policy.d'
 endif
 
-uninstall: headers
+uninstall: uninstall-modules uninstall-tool
+
+uninstall-modules: headers
 	@rm -f $(foreach s,$(sides),$(DESTDIR)/lib/modules/$(release)/updates/pvperf_$(s).ko*)
-	@depmod $(if $(DESTDIR),-b $(DESTDIR)) $(release)
+ifeq ($(DESTDIR),)
+	@depmod $(release)
+endif
+
+uninstall-tool:
 	@$(MAKE) --no-print-directory -C tools/pvperf PREFIX=$(PREFIX) uninstall
 	@rm -f $(if $(has_units),$(units))
 
@@ -58,7 +67,7 @@ help:
 	@echo '  make tool             build the command pvperf'
 	@echo '  make install          install both, the man page, completion and units; DESTDIR=... PREFIX=/usr/local;'
 	@echo '                        make install-modules, make install-tool: only those'
-	@echo '  make uninstall        remove what that has installed'
+	@echo '  make uninstall        remove what that has installed; make uninstall-modules, uninstall-tool: only those'
 	@echo
 	@echo 'See and test it in an emulator (as root, on Debian 12; the first call installs some 40'
 	@echo 'packages on this machine, QEMU'"'"'s build dependencies, and fills 10 GB in build/):'
@@ -134,5 +143,6 @@ clean:
 distclean: clean
 	@rm -rf build
 
-.PHONY: modules headers tool install install-modules install-tool uninstall help setup lab-modules \
+.PHONY: modules headers tool install install-modules install-tool uninstall \
+	uninstall-modules uninstall-tool help setup lab-modules \
 	demo check check-all check-debug checks unit selftests packaging accuracy bench docs pictures silicon clean distclean

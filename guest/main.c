@@ -70,6 +70,9 @@ static int __init pvperf_guest_init(void)
 	if (!pvperf_caps_cpu_is_ours())
 		pr_notice("the host's CPU is of another model (CPUID 1: %#x) than the VM's: raw events, and those that perf list has for the VM's model, count what their codes mean at the host\n",
 			  pvperf_caps.family);
+	pr_info("ready: ABI %u.%u, perf counts by the host's PMU (%u general counters, %u events a CPU)\n",
+		KVM_PERF_ABI_VERSION >> 16, KVM_PERF_ABI_VERSION & 0xffff,
+		pvperf_caps.counters.general, pvperf_caps.events);
 	return 0;
 
 err_notify:

@@ -125,7 +125,8 @@ static int access_set(const char *value, const struct kernel_param *kp)
 
 	strscpy(text, value, sizeof(text));
 	if (!pvperf_word_parse(PVPERF_WORD_ACCESS, strim(text), &access, why)) {
-		pr_err("parameter %s\n", why);
+		pr_err("parameter access=%.32s is none of unavailable, local and global\n",
+		       strim(text));
 		return -EINVAL;
 	}
 	if (access > PVPERF_ACCESS_GLOBAL) {

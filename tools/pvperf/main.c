@@ -137,6 +137,18 @@ static int run(const struct command *command, int given)
 	return command->run(&options);
 }
 
+/* -h is an option of its own of merge. */
+static bool wants_help(const struct command *command, int argc, char **argv)
+{
+	while (argc--)
+		if (!strcmp(*argv, "--help") ||
+		    (!strcmp(*argv, "-h") && command->own != command_merge))
+			return true;
+		else
+			argv++;
+	return false;
+}
+
 /* The words after the options. */
 static int words(int n, char **word, int given)
 {
@@ -145,7 +157,7 @@ static int words(int n, char **word, int given)
 	if (given & OPT_VERSION || !strcmp(*word, "version"))
 		return version();
 	if (!strcmp(*word, "help"))
-		return help(n > 1 ? word[1] : NULL);
+		return help(n > 1 && strcmp(word[1], "help") ? word[1] : NULL);
 	if (given & OPT_HELP)
 		return help(*word);
 	command = command_find(*word);
@@ -169,14 +181,19 @@ static int finish(int status)
 int main(int argc, char **argv)
 {
 	const struct command *command = argc > 1 ? command_find(argv[1]) : NULL;
+	char letter[] = "-?";
 	int c, given = 0;
 
 	opterr = 0;
-	if (command && command->own && (argc == 2 || strcmp(argv[2], "--help")))
+	if (command && wants_help(command, argc - 2, argv + 2))
+		return finish(help(command->name));
+	if (command && command->own)
 		return finish(command->own(argc - 1, argv + 1));
 	while ((c = getopt_long(argc, argv, "hV", option_list, NULL)) != -1) {
-		if (c == '?')
-			return usage("unknown option", argv[optind - 1]);
+		if (c == '?') {
+			letter[1] = optopt;
+			return usage("unknown option", optopt ? letter : argv[optind - 1]);
+		}
 		given |= c == 'h' ? OPT_HELP : c == 'V' ? OPT_VERSION : c;
 	}
 	if (optind < argc)

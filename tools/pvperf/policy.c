@@ -39,12 +39,40 @@ static void words_print(const struct pvperf_policy *policy, char *text, size_t s
 
 /* -------------------------------------------------------------------- show */
 
-static void table_vm(const struct vm *vm, const struct vm *alone)
+static bool has_word(const char *words, const char *word)
 {
-	char title[160], other[160], words[PVPERF_RULE_MAX + 1];
+	size_t len = strlen(word);
+	const char *at = words;
+
+	while ((at = strstr(at, word))) {
+		if ((at == words || at[-1] == ' ') && (!at[len] || at[len] == ' '))
+			return true;
+		at += len;
+	}
+	return false;
+}
+
+/* Only the words that are not as @standard has them: with many VMs nobody finds these else. */
+static void words_show(const struct pvperf_policy *policy, const char *standard)
+{
+	char words[PVPERF_RULE_MAX + 1], *rest = words, *word;
+	const char *space = "";
+
+	words_print(policy, words, sizeof(words));
+	while ((word = strsep(&rest, " "))) {
+		if (has_word(standard, word))
+			continue;
+		printf("%s%s", space, word);
+		space = " ";
+	}
+	puts(*space ? "" : "as the default");
+}
+
+static void table_vm(const struct vm *vm, const struct vm *alone, const char *standard)
+{
+	char title[160], other[160];
 
 	vm_title(vm, title, sizeof(title));
-	words_print(&vm->policy, words, sizeof(words));
 	if (vm->rule)
 		printf("VM %s: rule %u: ", title, vm->rule);
 	else
@@ -55,7 +83,7 @@ static void table_vm(const struct vm *vm, const struct vm *alone)
 		vm_title(alone, other, sizeof(other));
 		printf("nothing while VM %s has the host alone: ", other);
 	}
-	puts(words);
+	words_show(&vm->policy, standard);
 }
 
 static void table(const struct rules *rules, const char *standard, const struct vm *vms, int n)
@@ -68,7 +96,7 @@ static void table(const struct rules *rules, const char *standard, const struct 
 		printf("%4d  %s\n", i + 1, rules->line[i]);
 	printf("default: %s\n", standard);
 	for (i = 0; i < n; i++)
-		table_vm(&vms[i], vms_alone(vms, n));
+		table_vm(&vms[i], vms_alone(vms, n), standard);
 }
 
 static struct json_object *json_words(const char *text)
@@ -284,6 +312,10 @@ static struct vm *set_find(struct vm *vms, int n, const char *name)
 	struct vm *found = NULL;
 	int i;
 
+	/* A VM may have another one's number as its name. */
+	for (i = 0; i < n; i++)
+		if (!strcmp(vms[i].pid, name))
+			return &vms[i];
 	for (i = 0; i < n; i++) {
 		if (!vm_is(&vms[i], name))
 			continue;

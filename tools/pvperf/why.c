@@ -385,6 +385,9 @@ void why_guest_forget(const struct dat *guest)
 
 void why_end(void)
 {
+	if (!seen)
+		fprintf(stderr, "pvperf: no wake-up of %s was recorded: a task has the name that ps shows as comm, of 15 letters at most\n",
+			why.task);
 	if (list)
 		printf("%s\n", json_object_to_json_string_ext(list, JSON_C_TO_STRING_PRETTY));
 	else

@@ -3,7 +3,7 @@
 # Tests of pvperf policy, set and refused, with the device's text in a file.
 
 whole=$(realpath "$program")
-standard='access=local priority=flexible raw=yes host_events=yes max_events=64'
+standard='access=local priority=flexible raw=yes host_events=yes max_events=64 max_vm_events=4096 max_opens=4096 max_calls=1000000000 max_overflows=16000 max_pages=2048 min_period=1000'
 
 machine_rules() {
 	mkdir -p dev etc/policy.d
@@ -40,9 +40,9 @@ old='comm=db* access=unavailable;cgroup=/machine.slice/*web* priority=pinned raw
 
 ruled policy-rules : 0 ' 2 cgroup=/machine.slice/*web* priority=pinned raw=no' '' policy
 ruled policy-default : 0 "default: $standard" '' policy
-ruled policy-vm : 0 'VM 178 web CPU 0/KVM: rule 2: access=local priority=pinned' '' policy
-ruled policy-vm-default : 0 'VM 200: default: access=local priority=flexible' '' policy
-ruled policy-alone "sed -i '/^vm pid=178 /s/\$/ alone=1/' sys/kernel/debug/pvperf/vms" 0 'VM 178 web CPU 0/KVM: rule 2: has the host alone: access' '' policy
+ruled policy-vm : 0 'VM 178 web CPU 0/KVM: rule 2: priority=pinned raw=no' '' policy
+ruled policy-vm-default : 0 'VM 200: default: as the default' '' policy
+ruled policy-alone "sed -i '/^vm pid=178 /s/\$/ alone=1/' sys/kernel/debug/pvperf/vms" 0 'VM 178 web CPU 0/KVM: rule 2: has the host alone: priority' '' policy
 ruled policy-not-alone "sed -i '/^vm pid=178 /s/\$/ alone=1/' sys/kernel/debug/pvperf/vms" 0 'VM 200: default: nothing while VM 178 web CPU 0/KVM has the host alone' '' policy
 ruled policy-no-module 'rm -r sys/module/pvperf_host dev' 1 'pvperf_host is not loaded' '' policy
 ruled policy-guest 'rm -r sys/module/pvperf_host dev; mkdir -p sys/module/pvperf_guest; put sys/module/pvperf_guest/initstate live' \

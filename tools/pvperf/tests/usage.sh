@@ -23,6 +23,9 @@ said usage-help-word 0 'pvperf help [COMMAND]' help
 said usage-help-command 0 'list the VMs' help list
 said usage-help-unknown 2 'unknown command frob' help frob
 said usage-command-help 0 '--json: one JSON object' check --help
+said usage-command-help-last 0 'pvperf record' record -o folder --help
+said usage-letter 2 'unknown option -x' check -xh
+said usage-help-help 0 'pvperf help [COMMAND]' help help
 said usage-mistyped 2 'did you mean check?' chek
 said usage-mistyped-two 2 'did you mean list?' lsit
 said usage-version-word 0 'pvperf ' version
