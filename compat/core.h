@@ -86,50 +86,27 @@ static inline void pvperf_core_take_running_of_other(struct perf_event *event, u
 		event->total_time_running -= min(time, (u64)most);
 }
 
-/**
- * pvperf_core_times_fit() - Has an event run for at most as long as it was enabled?
- * @event: the event
- *
- * perf_event_update_time() adds to .total_time_running no more than to .total_time_enabled.
- *
- * Context: ctx->lock held.
- * Return: true if so.
- */
+/* With ctx->lock: perf_event_update_time() adds no more to running than to enabled time. */
 static inline bool pvperf_core_times_fit(const struct perf_event *event)
 {
 	return event->total_time_running <= event->total_time_enabled;
 }
 
-/**
- * pvperf_core_period_is_new() - has a program set a period, perhaps the same?
- * @event: samples with a fixed period, by our driver, which needs .period_left for nothing else
- *
- * PERF_EVENT_IOC_PERIOD makes .period_left 0, so that a driver begins a whole period.
- *
- * Return: true until pvperf_core_period_begins().
+/*
+ * Has a program set the event's fixed period since the last time, perhaps to what it was? Then
+ * perf_event_period() made .period_left 0, which our driver needs for nothing else.
  */
-static inline bool pvperf_core_period_is_new(const struct perf_event *event)
+static inline bool pvperf_core_period_begins(struct perf_event *event)
 {
-	return !local64_read(&event->hw.period_left);
-}
-
-/**
- * pvperf_core_period_begins() - what pvperf_core_period_is_new() has told is seen to
- * @event: as there
- */
-static inline void pvperf_core_period_begins(struct perf_event *event)
-{
+	if (local64_read(&event->hw.period_left))
+		return false;
 	local64_set(&event->hw.period_left, 1);
+	return true;
 }
 
-/**
- * pvperf_core_is_off() - Will core leave an event out when it schedules the event's group?
- * @event: the event
- *
- * event_sched_in() ignores those whose .state is OFF or less: disabled, in error, or taken
- * off a CPU that went offline, by list_del_event().
- *
- * Return: true if so.
+/*
+ * event_sched_in() leaves those out of a group whose .state is OFF or less: disabled, in error, or
+ * taken off a CPU that went offline, by list_del_event().
  */
 static inline bool pvperf_core_is_off(const struct perf_event *event)
 {

@@ -34,6 +34,12 @@ u64 pvperf_period_of(const struct perf_event *event)
 			     pvperf_period_min(event)) : PVPERF_PERIOD_TRIAL;
 }
 
+static void period_look(struct perf_event *event)
+{
+	if (!pvperf_event_is_freq(event) && pvperf_core_period_begins(event))
+		pvperf_event_of(event)->anew = true;
+}
+
 /*
  * A program that sets a period (PERF_EVENT_IOC_PERIOD) begins a new one, as on bare metal. A
  * DISABLE that goes before has yet to tell what was counted in the old one.
@@ -42,10 +48,7 @@ static s64 period_since(struct perf_event *event)
 {
 	struct pvperf_event *p = pvperf_event_of(event);
 
-	if (!pvperf_event_is_freq(event) && pvperf_core_period_is_new(event)) {
-		p->anew = true;
-		pvperf_core_period_begins(event);
-	}
+	period_look(event);
 	return p->anew ? 0 : local64_read(&p->since);
 }
 
@@ -76,8 +79,9 @@ bool pvperf_period_overdue(struct perf_event *event, const struct pvperf_slot *s
 		return false;
 	left = slot->armed - local64_read(&pvperf_event_of(event)->since);
 	period = pvperf_period_of(event);
+	period_look(event);
 	if (!pvperf_event_is_freq(event))
-		return slot->armed != period || pvperf_core_period_is_new(event);
+		return slot->armed != period || pvperf_event_of(event)->anew;
 	return left > 0 && left / 2 > period;
 }
 
