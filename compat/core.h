@@ -259,6 +259,7 @@ static inline void pvperf_core_overflow_prepare(struct perf_event *event, u64 st
  * pvperf_core_is_throttled() - Does core believe that it has throttled an event?
  * @event: the event
  *
+ * Context: Any context.
  * Return: true until the next tick.
  */
 static inline bool pvperf_core_is_throttled(const struct perf_event *event)

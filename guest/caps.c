@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Finds out by CPUID whether there is a host and what it can do, and confirms that by
- * one call. Calls hypercall.h and nothing else of ours. Runs at load and when a host
- * was lost, in any context but NMI, so it prints nothing. The invariant: no hypercall
- * before CPUID has shown all 12 bytes of the signature.
+ * one call. Calls hypercall.h and nothing else of ours. Runs at load, when a host was lost, and
+ * now and then for the host's CPUs, in any context but NMI, so it prints nothing. The invariant:
+ * no hypercall before CPUID has shown all 12 bytes of the signature.
  */
 #include <linux/atomic.h>
 #include <linux/kernel.h>

@@ -57,8 +57,8 @@ static_assert(offsetof(struct pvperf_key, sampling) == offsetof(struct pvperf_ke
 /*
  * A virtual counter of a CPU. When its perf_event leaves, its host event stays open
  * for the next perf_event with the same key. A slot is touched on its own CPU only,
- * with IRQs off. An NMI reads .event, .leaving, .begins, .on and .open, and writes .armed,
- * .rearm and .halted.
+ * with IRQs off. An NMI reads .key, .event, .leaving, .begins, .on, .open and .close, and writes
+ * .armed, .rearm and .halted.
  */
 struct pvperf_slot {
 	struct pvperf_key key;
@@ -157,8 +157,8 @@ struct pvperf_area {
 static_assert(sizeof(struct pvperf_area) == 4 * PAGE_SIZE);
 
 /*
- * A CPU. Each part belongs to the unit that is named there, and only that CPU touches it,
- * with IRQs off; in an NMI see pvperf_slot.
+ * A CPU. Each part is the business of the unit that is named there. That CPU writes it, with
+ * IRQs off; the watch reads some of it from another CPU. In an NMI see pvperf_slot.
  */
 struct pvperf_cpu {
 	struct pvperf_area *area;	/* cpu.c: from first online until module exit */

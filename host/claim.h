@@ -10,8 +10,8 @@ struct pvperf_vm;
  * pvperf_claim() - take the host for a VM, before it opens an event; may sleep
  * @vm: its policy says that it counts alone or not at all
  *
- * The VM has the host until it has had no event for a second. Its policy is access=global
- * meanwhile.
+ * The VM has the host until a look, once a second, finds it without an event. Its policy is
+ * access=global meanwhile.
  *
  * Return: 0; -KVM_EUSERS if other VMs count, or one of them has the host; -KVM_ENOMEM.
  */

@@ -163,7 +163,7 @@ enum pvperf_word pvperf_policy_why(const struct pvperf_policy *policy,
 				   const struct guest_perf_attr *attr);
 
 /**
- * pvperf_policy_min_period() - the shortest sampling period
+ * pvperf_policy_min_period() - the shortest sampling period; any context
  * @policy: the policy
  * @type: KVM_PERF_TYPE_*
  *

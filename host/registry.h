@@ -3,7 +3,7 @@
 #define _PVPERF_HOST_REGISTRY_H
 
 /*
- * The registry of VMs that have made a call.
+ * The registry of VMs, see vm.h.
  *
  * A VM is in it from its first call that needs one until KVM destroys it, or until the module
  * goes. We hold no reference on struct kvm meanwhile: that would keep the VM from ever being

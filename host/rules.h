@@ -67,7 +67,7 @@ int pvperf_rules_judge(struct pid *process, const char *comm, struct pvperf_verd
 u32 pvperf_rules_version(void);
 
 /**
- * pvperf_rules_changed() - the default has changed
+ * pvperf_rules_changed() - verdicts until now are old: the default is another one, or who is alone
  */
 void pvperf_rules_changed(void);
 

@@ -58,8 +58,9 @@ struct pvperf_refusal {
 };
 
 /*
- * A VM that has made a call. Looked up under RCU. Its vCPUs stay until the last
- * reference is dropped, but once it has ended nothing may touch their kvcpu.
+ * A VM that has made a call, or with rules has asked CPUID for pvperf. Looked up under RCU.
+ * Its vCPUs stay until the last reference is dropped, but once it has ended nothing may
+ * touch their kvcpu.
  */
 struct pvperf_vm {
 	struct hlist_node node;		/* in the registry, RCU */

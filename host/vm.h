@@ -3,7 +3,8 @@
 #define _PVPERF_HOST_VM_H
 
 /*
- * VMs that have made a call. The first call that needs a VM creates it, in a vCPU's thread.
+ * VMs. The first call that needs one creates it, in a vCPU's thread, or with rules the first look
+ * at pvperf's CPUID leaves or PROBE.
  * KVM's pre-destroy hook ends it, when no vCPU can run any more, or the module's exit, when no
  * hook can.
  */
@@ -43,7 +44,7 @@ void pvperf_vm_destroyed(struct kvm *kvm);
  * @wait: until the events have ended that a VM may not have any more
  *
  * A VM that may not have all that it has is ended and told so; its guest opens anew what it
- * may. The caller keeps others from doing the same.
+ * may. Callers may come at a time: the last one's rules hold.
  *
  * Return: 0; -EBUSY if perf is held up by a VM's process; then that VM follows later.
  */
