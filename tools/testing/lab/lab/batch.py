@@ -11,7 +11,8 @@ NEEDS = {
     'host': ('/sys/module/pvperf_host', 'pvperf_host is not loaded, see host.log'),
     'guest': ('/sys/bus/event_source/devices/pvperf', 'pvperf_guest has no PMU here, see guest.log'),
 }
-Result = collections.namedtuple('Result', 'verdict seconds output')
+# .seconds are the machine's, .wall those of who waits for it.
+Result = collections.namedtuple('Result', 'verdict seconds output wall', defaults=[0])
 
 
 def need(where):

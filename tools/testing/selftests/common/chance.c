@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Knuth's linear congruential generator; its upper bits. */
+/* Knuth's linear congruential generator; its upper bits. Each thread has its own. */
 #include "chance.h"
 
-static uint64_t state;
+static __thread uint64_t state;
 
 static uint32_t chance_next(void)
 {

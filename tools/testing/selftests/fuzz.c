@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * fuzz [SEED [CALLS]]: a guest, its VMM, which is an ordinary user, and the admin do anything at
+ * random, round after round. A VMM ends or is killed; then nothing of its VM may be left, and
+ * nothing be written where no call has asked for it. The rest is for the kernel to say
+ * (make check-debug). The seed is printed, and gives the same run under -icount.
+ */
+#include "fuzz.h"
+#include "tiny_test.h"
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define ROUND_CALLS	60	/* of each vCPU */
+
+struct actor {
+	struct fuzz_vm *f;
+	struct tiny_vcpu *v;		/* NULL: the VMM */
+	pthread_t thread;
+};
+
+static void *acts(void *arg)
+{
+	struct actor *a = arg;
+
+	chance_seed(a->f->round->seed * 16 + (a->v ? a->v->index : FUZZ_VCPUS));
+	if (a->v)
+		fuzz_guest(a->f, a->v, a->f->round->calls);
+	else
+		fuzz_vmm(a->f);
+	return NULL;
+}
+
+static bool is_whole(struct fuzz_vm *f)
+{
+	const uint8_t *canary = tiny_ptr(&f->vm, AT_CANARY);
+	size_t i;
+
+	for (i = 0; i < CANARY_SIZE; i++)
+		if (canary[i] != CANARY)
+			return false;
+	return true;
+}
+
+/* Ends with the process, so that KVM finds all of it still there. */
+static void vmm(struct fuzz_round *round)
+{
+	static struct fuzz_vm f;
+	struct actor actor[FUZZ_VCPUS + 1];
+	int i;
+
+	f.round = round;
+	if (setgid(FUZZ_USER) || setuid(FUZZ_USER) || tiny_vm_create(&f.vm, FUZZ_VCPUS) ||
+	    !fuzz_slot_add(&f)) {
+		printf("# an ordinary user has no VM\n");
+		round->broken = true;
+		return;
+	}
+	memset(tiny_ptr(&f.vm, AT_CANARY), CANARY, CANARY_SIZE);
+	for (i = FUZZ_VCPUS; i >= 0; i--) {
+		actor[i] = (struct actor){ .f = &f, .v = i < FUZZ_VCPUS ? &f.vm.vcpu[i] : NULL };
+		pthread_create(&actor[i].thread, NULL, acts, &actor[i]);
+	}
+	for (i = 0; i < FUZZ_VCPUS; i++)
+		pthread_join(actor[i].thread, NULL);
+	f.stop = true;
+	pthread_join(actor[FUZZ_VCPUS].thread, NULL);
+	if (!is_whole(&f)) {
+		printf("# the host has written where nobody asked for it\n");
+		round->broken = true;
+	}
+}
+
+/* The admin acts until the VMM has ended, or kills it after @steps. */
+static bool watch(struct fuzz_round *round, pid_t pid, int steps)
+{
+	int status;
+
+	while (!waitpid(pid, &status, WNOHANG)) {
+		fuzz_admin(pid);
+		usleep(below(4000));
+		if (!steps--)
+			kill(pid, SIGKILL);
+	}
+	round->signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+	return !round->signal || round->signal == SIGKILL;
+}
+
+static void round_run(struct fuzz_round *round, const struct tiny_totals *none)
+{
+	pid_t pid;
+
+	fflush(stdout);
+	pid = fork();
+	if (!pid) {
+		vmm(round);
+		fflush(stdout);
+		_exit(0);
+	}
+	chance_seed(round->seed * 16 + FUZZ_VCPUS + 1);
+	if (!watch(round, pid, below(3) ? -1 : below(40))) {
+		printf("# the VMM has died of signal %d\n", round->signal);
+		round->broken = true;
+	}
+	fuzz_admin_restore();
+	if (!tiny_totals_wait(none)) {
+		printf("# events, pages or VMs are left\n");
+		round->broken = true;
+	}
+}
+
+/* After all that the module does what it is for. */
+static bool counts(void)
+{
+	struct tiny_vm vm;
+	bool right;
+
+	if (tiny_vm_create(&vm, 1))
+		return false;
+	measured_choose(&vm.vcpu[0]);
+	right = !open_event(&vm.vcpu[0], 0, 0) && !id_call(&vm.vcpu[0], KVM_PERF_OP_ENABLE, 0) &&
+		tiny_spin(&vm.vcpu[0], 100000) != TINY_BROKEN &&
+		!id_call(&vm.vcpu[0], KVM_PERF_OP_DISABLE, 0) && counted(event_at(&vm, 0)->count, 100000);
+	tiny_vm_destroy(&vm);
+	return right;
+}
+
+int main(int argc, char **argv)
+{
+	uint64_t seed = argc > 1 ? strtoull(argv[1], NULL, 0) : 1;
+	long calls = argc > 2 ? strtol(argv[2], NULL, 0) : 2000;
+	const struct tiny_totals none = { 0 };
+	struct fuzz_round *round;
+	int rounds;
+
+	round = mmap(NULL, sizeof(*round), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	round->calls = ROUND_CALLS;
+	printf("TAP version 13\n1..2\n");
+	for (rounds = 0; round->done < calls && !round->broken; rounds++) {
+		round->seed = seed * 100000 + rounds;
+		round_run(round, &none);
+	}
+	printf("%sok 1 - %ld calls, %ld of them opened events, in %d VMs, seed %llu\n",
+	       round->broken ? "not " : "", round->done, round->opened, rounds, (unsigned long long)seed);
+	printf("%sok 2 - a VM counts right after that\n", counts() ? "" : "not ");
+	return 0;
+}

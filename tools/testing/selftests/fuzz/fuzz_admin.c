@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: GPL-2.0
+/* What an admin writes, reads and loads while VMs run. */
+#include "fuzz.h"
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+static const struct {
+	const char *name, *standard, *value[3];
+} parameters[] = {
+	{ "priority", "flexible", { "flexible", "pinned", "none" } },
+	{ "raw", "yes", { "yes", "no", "list" } },
+	{ "host_events", "yes", { "yes", "no", "9" } },
+	{ "max_events", "64", { "64", "1", "5" } },
+	{ "max_vm_events", "4096", { "4096", "3", "0" } },
+	{ "max_opens", "4096", { "4096", "1000000", "20" } },
+	{ "max_calls", "1000000000", { "1000000000", "1000", "100" } },
+	{ "max_overflows", "16000", { "16000", "1000", "5000" } },
+	{ "max_pages", "2048", { "2048", "1", "600" } },
+	{ "min_period", "1000", { "1000", "100", "5000" } },
+	{ "yield", "N", { "N", "Y", "x" } },
+	{ "access", "local", { "local", "global", "unavailable" } },
+};
+
+static const char *const rules[] = {
+	"\n", "\n", "uid=65534 raw=no\n", "uid=65534 access=force\n", "uid=65534 access=exclusive\n",
+	"pid=%d max_events=2 priority=pinned\naccess=unavailable\n", "pid=%d access=global\n",
+	"comm=fuzz* min_period=2000 host_events=no\n", "cgroup=/* max_pages=3\n",
+	"access=unavailable\n", "raw\n", "# \n\n\naccess=local", "uid=65534 max_vm_events=4 max_opens=30\n",
+};
+
+static void reads(const char *path)
+{
+	char text[4096];
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+	while (fd >= 0 && read(fd, text, sizeof(text)) > 0)
+		;
+	close(fd);
+}
+
+static void reloads(void)
+{
+	int fd;
+
+	if (syscall(SYS_delete_module, "pvperf_host", O_NONBLOCK))
+		return;
+	usleep(below(3000));
+	fd = open("/lab/pvperf_host.ko", O_RDONLY | O_CLOEXEC);
+	syscall(SYS_finit_module, fd, "", 0);
+	close(fd);
+}
+
+static void writes_rules(int vmm)
+{
+	char text[256];
+
+	snprintf(text, sizeof(text), rules[below(N(rules))], vmm);
+	if (below(4))
+		tiny_rules_write(text);
+	else
+		tiny_rules_append(text);
+}
+
+void fuzz_admin_restore(void)
+{
+	int n;
+
+	tiny_rules_write("\n");
+	for (n = 0; n < N(parameters); n++)
+		tiny_param_write(parameters[n].name, parameters[n].standard);
+}
+
+void fuzz_admin(int vmm)
+{
+	int n = below(N(parameters));
+
+	switch (below(40)) {
+	case 0:
+		reloads();
+		break;
+	case 1 ... 4:
+		reads("/sys/kernel/debug/pvperf/vms");
+		break;
+	case 5:
+		reads("/dev/pvperf_policy");
+		break;
+	case 6 ... 15:
+		writes_rules(vmm);
+		break;
+	case 16 ... 24:	/* else VMs would mostly have nothing */
+		fuzz_admin_restore();
+		break;
+	default:
+		tiny_param_write(parameters[n].name, parameters[n].value[below(3)]);
+	}
+}
