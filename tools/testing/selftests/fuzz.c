@@ -16,7 +16,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define ROUND_CALLS	60	/* of each vCPU */
 
 struct actor {
 	struct fuzz_vm *f;
@@ -139,10 +138,11 @@ int main(int argc, char **argv)
 	int rounds;
 
 	round = mmap(NULL, sizeof(*round), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	round->calls = ROUND_CALLS;
 	printf("TAP version 13\n1..2\n");
 	for (rounds = 0; round->done < calls && !round->broken; rounds++) {
 		round->seed = seed * 100000 + rounds;
+		chance_seed(round->seed);
+		round->calls = 20 + below(400);
 		round_run(round, &none);
 	}
 	printf("%sok 1 - %ld calls, %ld of them opened events, in %d VMs, seed %llu\n",

@@ -66,8 +66,10 @@ sleep 3
 
 counting() { host "grep -c state=counting $vms"; }
 perf stat -o /tmp/a -e instructions:u sleep 4 &
-sleep 0.5
-n=$(counting)
+i=0
+until n=$(counting) && [ "$n" -gt 0 ] || [ $((i += 1)) -gt 20 ]; do
+	sleep 0.1
+done
 [ "$n" -gt 0 ]
 tap $? "a counter runs on" "$n"
 sleep 3
