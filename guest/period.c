@@ -34,9 +34,10 @@ u64 pvperf_period_of(const struct perf_event *event)
 			     pvperf_period_min(event)) : PVPERF_PERIOD_TRIAL;
 }
 
+/* Not of a frequency. */
 static void period_look(struct perf_event *event)
 {
-	if (!pvperf_event_is_freq(event) && pvperf_core_period_begins(event))
+	if (pvperf_core_period_begins(event))
 		pvperf_event_of(event)->anew = true;
 }
 
@@ -48,7 +49,8 @@ static s64 period_since(struct perf_event *event)
 {
 	struct pvperf_event *p = pvperf_event_of(event);
 
-	period_look(event);
+	if (!pvperf_event_is_freq(event))
+		period_look(event);
 	return p->anew ? 0 : local64_read(&p->since);
 }
 
@@ -79,9 +81,10 @@ bool pvperf_period_overdue(struct perf_event *event, const struct pvperf_slot *s
 		return false;
 	left = slot->armed - local64_read(&pvperf_event_of(event)->since);
 	period = pvperf_period_of(event);
-	period_look(event);
-	if (!pvperf_event_is_freq(event))
+	if (!pvperf_event_is_freq(event)) {
+		period_look(event);
 		return slot->armed != period || pvperf_event_of(event)->anew;
+	}
 	return left > 0 && left / 2 > period;
 }
 
