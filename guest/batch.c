@@ -266,8 +266,8 @@ static u64 step_open_param(struct pvperf_cpu *cpu, int s)
 		.type = slot->key.type,
 		.size = sizeof(open->attr),
 		.config = slot->key.config,
-		.sample_period = slot->key.sampling ?
-				 pvperf_period_of(slot->event) : 0,
+		.sample_period = !slot->key.sampling ? 0 :
+				 slot->trial ?: pvperf_period_of(slot->event),
 		.flags = slot->key.flags | KVM_PERF_FLAG_DISABLED,
 		.cpu = slot->key.cpu,
 	};

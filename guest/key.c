@@ -62,8 +62,6 @@ static int key_raw(u64 config, u64 config1, struct pvperf_key *key)
 {
 	enum pvperf_raw_maker maker = raw_maker();
 
-	if (!(pvperf_caps.features & KVM_PERF_FEATURE_RAW))
-		return pvperf_refuse_raw(config);
 	if (config1 && pvperf_raw_wants_config1(maker, config))
 		return pvperf_refuse_config1(config);
 	key->type = KVM_PERF_TYPE_RAW;
@@ -75,8 +73,6 @@ static int key_raw(u64 config, u64 config1, struct pvperf_key *key)
 /* Events of the vCPU's thread at the host, which is in no mode of the guest. */
 static int key_software(u64 config, struct pvperf_key *key)
 {
-	if (!(pvperf_caps.features & KVM_PERF_FEATURE_HOST_SW))
-		return -ENOENT;
 	key->type = KVM_PERF_TYPE_SOFTWARE;
 	key->flags = 0;
 	return 0;
@@ -87,8 +83,6 @@ static int key_host(struct pvperf_key *key)
 {
 	if (key->sampling)
 		return pvperf_refuse_host_samples();
-	if (!(pvperf_caps.features & KVM_PERF_FEATURE_HOST))
-		return pvperf_refuse_host();
 	key->flags |= KVM_PERF_FLAG_HOST;
 	return 0;
 }
@@ -135,8 +129,6 @@ int pvperf_key_of_cpu(const struct perf_event *event, u16 cpu, struct pvperf_key
 	const u64 config = event->attr.config;
 	int err;
 
-	if (!(pvperf_caps.features & KVM_PERF_FEATURE_HOST_CPUS))
-		return pvperf_refuse_host_cpu();
 	*key = (struct pvperf_key) {
 		.cpu = cpu,
 		.flags = KVM_PERF_FLAG_CPU,
@@ -167,13 +159,39 @@ int pvperf_key_of(const struct perf_event *event, struct pvperf_key *key)
 	}
 }
 
-/* The host's policy forbids it. */
+/* The features that the host lacks. */
+static u32 key_lacks(const struct pvperf_key *key)
+{
+	u32 wants = 0;
+
+	if (key->flags & KVM_PERF_FLAG_HOST)
+		wants |= KVM_PERF_FEATURE_HOST;
+	if (key->flags & KVM_PERF_FLAG_CPU)
+		wants |= KVM_PERF_FEATURE_HOST_CPUS;
+	if (key->type == KVM_PERF_TYPE_RAW)
+		wants |= KVM_PERF_FEATURE_RAW;
+	if (key->type == KVM_PERF_TYPE_SOFTWARE)
+		wants |= KVM_PERF_FEATURE_HOST_SW;
+	return wants & ~pvperf_caps.features;
+}
+
+bool pvperf_key_allowed(const struct pvperf_key *key)
+{
+	return !key_lacks(key);
+}
+
 int pvperf_key_refuse(const struct pvperf_key *key)
 {
-	if (key->flags & KVM_PERF_FLAG_HOST && !(pvperf_caps.features & KVM_PERF_FEATURE_HOST))
+	u32 lacks = key_lacks(key);
+
+	if (lacks & KVM_PERF_FEATURE_HOST)
 		return pvperf_refuse_host();
-	if (key->flags & KVM_PERF_FLAG_CPU && !(pvperf_caps.features & KVM_PERF_FEATURE_HOST_CPUS))
+	if (lacks & KVM_PERF_FEATURE_HOST_CPUS)
 		return pvperf_refuse_host_cpu();
+	if (lacks & KVM_PERF_FEATURE_RAW)
+		return pvperf_refuse_raw(key->config);
+	if (lacks & KVM_PERF_FEATURE_HOST_SW)
+		return -ENOENT;
 	if (key->type != KVM_PERF_TYPE_RAW)
 		return -EACCES;
 	if (pvperf_raw_wants_config1(raw_maker(), key->config))

@@ -16,6 +16,9 @@ int pvperf_key_of(const struct perf_event *event, struct pvperf_key *key);
 /* The same for an event of a PMU that is a CPU of the host. */
 int pvperf_key_of_cpu(const struct perf_event *event, u16 cpu, struct pvperf_key *key);
 
+/* Does the policy that the guest has read allow @key? */
+bool pvperf_key_allowed(const struct pvperf_key *key);
+
 /* The host's policy forbids @key: says so in the log, and returns the error. */
 int pvperf_key_refuse(const struct pvperf_key *key);
 

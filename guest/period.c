@@ -17,9 +17,6 @@
 #include "period.h"
 #include "state.h"
 
-/* The period of a host event on trial, which never runs. */
-#define PVPERF_PERIOD_TRIAL	(1ULL << 31)
-
 /* A larger step means that the count was replaced. */
 #define PVPERF_COUNTED_MAX	(1ULL << 44)
 
@@ -30,8 +27,7 @@ u64 pvperf_period_min(const struct perf_event *event)
 
 u64 pvperf_period_of(const struct perf_event *event)
 {
-	return event ? max_t(u64, event->hw.sample_period,
-			     pvperf_period_min(event)) : PVPERF_PERIOD_TRIAL;
+	return max_t(u64, event->hw.sample_period, pvperf_period_min(event));
 }
 
 /* Not of a frequency. */

@@ -11,7 +11,7 @@ struct pvperf_slot;
 
 /* The shortest period that @event may have. Software events have no limit. Any context. */
 u64 pvperf_period_min(const struct perf_event *event);
-/* The period to tell the host. NULL stands for a slot on trial. Any context. */
+/* The period to tell the host. Any context. */
 u64 pvperf_period_of(const struct perf_event *event);
 
 /* All functions below: with IRQs off, on the event's CPU. */

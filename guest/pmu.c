@@ -134,18 +134,19 @@ static void event_first_period(struct perf_event *event)
 			    event->attr.sample_freq);
 }
 
-/* Refuses for the reasons of bare metal only. Other reasons may be gone later. */
+/*
+ * Refuses for the reasons of bare metal only. Other reasons may be gone later. What the policy
+ * forbids is tried as well: the host counts what it refuses, for its admin.
+ */
 static int key_try(const struct pvperf_key *key, int *slot)
 {
-	switch (pvperf_trial_open(key, slot)) {
-	case -KVM_ENOENT:
-		return -ENOENT;
-	case -KVM_EPERM:
+	int err = pvperf_trial_open(key, slot);
+
+	if (err == -KVM_EPERM || !pvperf_key_allowed(key))
 		return pvperf_key_refuse(key);
-	case -KVM_EINVAL:
-		return -EINVAL;
-	}
-	return 0;
+	if (err == -KVM_ENOENT)
+		return -ENOENT;
+	return err == -KVM_EINVAL ? -EINVAL : 0;
 }
 
 /* In the order in which the makers' drivers look, and as they do before the config. */
@@ -196,8 +197,11 @@ static int event_setup(struct perf_event *event, struct pvperf_event *p)
 		p->key.model = pvperf_caps.model;
 	if (!err && p->hardware)
 		err = event_check_group(event);
-	if (!err && is_sampling_event(event))
-		err = event_check_period(event, event->attr.sample_period);
+	if (err || !is_sampling_event(event))
+		return err;
+	err = event_check_period(event, event->attr.sample_period);
+	if (err)
+		pvperf_trial_period(&p->key, event->attr.sample_period);
 	return err;
 }
 

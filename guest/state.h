@@ -66,13 +66,13 @@ struct pvperf_slot {
 	struct perf_event *leaving;	/* the previous one, until the next flush */
 	u64 armed;	/* the sampling period that the host has started */
 	int error;	/* result of the last OPEN */
+	u32 trial;	/* open the host event, with this period, though there is no perf_event */
 	bool open;	/* the host event exists */
 	bool on;	/* the host event counts, perhaps without a perf_event */
 	bool begins;	/* was on when .event came: that counts from the next READ or DISABLE */
 	bool rearm;	/* restart the period */
 	bool halted;	/* throttled: the host counts on, overflows make no samples */
 	bool close;	/* close the host event: another key wants the slot, or nobody */
-	bool trial;	/* open the host event though there is no perf_event */
 };
 
 /* Finding a slot by its number, and the number by the slot, is then a shift. */

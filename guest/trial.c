@@ -38,6 +38,9 @@ struct answer {
 
 static struct answer __rcu *answers[1 << ANSWER_BITS];
 
+/* It never runs. */
+#define TRIAL_PERIOD	(1U << 31)
+
 static struct answer __rcu **answer_place(const struct pvperf_key *key)
 {
 	return &answers[hash_64(key->config ^ (u64)key->what << 32, ANSWER_BITS)];
@@ -95,11 +98,29 @@ void pvperf_trial_exit(void)
 		answer_set(place, NULL);
 }
 
-/* Returns 1 if that is not known, else as pvperf_trial_open(). */
-static int trial_here(struct pvperf_cpu *cpu, const struct pvperf_key *key,
-		      int *found)
+/* Returns 1 if there is no answer. */
+static int trial_ask(struct pvperf_cpu *cpu, const struct pvperf_key *key, u32 period, int *found)
 {
+	int s = cpu->link.online ? pvperf_slot_find(cpu, key, NULL, 0) : -1;
 	struct pvperf_slot *slot;
+
+	if (s < 0)
+		return 1;
+	*found = s;
+	slot = &cpu->slot[s];
+	slot->error = 0;
+	slot->trial = period;
+	pvperf_slot_claim(cpu, s, key);
+	pvperf_batch_flush(cpu);
+	slot->trial = 0;
+	if (slot->error)
+		__clear_bit(s, &cpu->set.odd);
+	return slot->error ?: !slot->open;
+}
+
+/* Returns 1 if that is not known, else as pvperf_trial_open(). */
+static int trial_here(struct pvperf_cpu *cpu, const struct pvperf_key *key, int *found)
+{
 	int s;
 
 	for (s = 0; s < PVPERF_SLOTS; s++)
@@ -107,19 +128,7 @@ static int trial_here(struct pvperf_cpu *cpu, const struct pvperf_key *key,
 			*found = s;
 			return 0;
 		}
-	s = cpu->link.online ? pvperf_slot_find(cpu, key, NULL, 0) : -1;
-	if (s < 0)
-		return 1;
-	*found = s;
-	slot = &cpu->slot[s];
-	slot->error = 0;
-	slot->trial = true;
-	pvperf_slot_claim(cpu, s, key);
-	pvperf_batch_flush(cpu);
-	slot->trial = false;
-	if (slot->error)
-		__clear_bit(s, &cpu->set.odd);
-	return slot->error ?: !slot->open;
+	return trial_ask(cpu, key, TRIAL_PERIOD, found);
 }
 
 static int trial(const struct pvperf_key *key, int *slot)
@@ -149,6 +158,18 @@ int pvperf_trial_open(const struct pvperf_key *key, int *slot)
 	if (err == -KVM_EUSERS)
 		pr_notice_once("this VM counts only while no other VM does (access=exclusive at the host), and others count: its events begin when the others' have ended\n");
 	return err;
+}
+
+void pvperf_trial_period(const struct pvperf_key *key, u32 period)
+{
+	unsigned long flags;
+	int slot;
+
+	pvperf_watch_get();
+	local_irq_save(flags);
+	trial_ask(pvperf_cpu_this(), key, period, &slot);
+	local_irq_restore(flags);
+	pvperf_watch_put();
 }
 
 /* While no event was there to notice, the host may have changed what it allows. */

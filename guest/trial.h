@@ -12,6 +12,12 @@ struct pvperf_key;
  */
 int pvperf_trial_open(const struct pvperf_key *key, int *slot);
 
+/*
+ * Has the host refuse @period, which is not 0 and below its limit, so that its admin sees that.
+ * Process context.
+ */
+void pvperf_trial_period(const struct pvperf_key *key, u32 period);
+
 /* Looks for a new host side if the last one has gone, or allows something else now. */
 void pvperf_trial_look_again(void);
 

@@ -71,7 +71,7 @@ static void table(const struct vm *vms, int n)
 		}
 	}
 	if (!any)
-		puts("the policies have refused no call of a VM; raw=no and min_period are also read by guests, which then make no call");
+		puts("the policies have refused no call of a VM");
 }
 
 static void json_one(struct json_object *list, const struct vm *vm, const struct refused *refused)

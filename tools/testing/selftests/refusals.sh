@@ -37,6 +37,13 @@ silent() {
 	tap $? "a second refusal within a minute is not logged" "$n lines"
 }
 
+# heard WORD EVENT: the host's admin can see that, too
+heard() {
+	host cat /sys/kernel/debug/pvperf/vms > /tmp/vms
+	grep -q "refused word=$1 times=[1-9][0-9]* type=$2 config=$3" /tmp/vms
+	tap $? "the host has counted that $1 refused $2 $3" "$(grep refused /tmp/vms)"
+}
+
 # Loading the module again resets the minute: tests before this one were refused, too.
 rmmod pvperf_guest && insmod /lab/pvperf_guest.ko
 tap $? "the module is loaded again"
@@ -54,6 +61,7 @@ refused "-c 100" 'period of 100: .* shortest is 1000' 'use -c 1000 or a frequenc
 way=$(grep -o -m 1 -e '-c [0-9]*' /tmp/log)
 # shellcheck disable=SC2086 # the option and its value
 mended perf record -o /dev/null ${way:--c 100} -e cycles true
+heard min_period hardware 0x0
 refused "a group of $size" "group that needs $size counters.* has $(counters)" 'or weak' \
 	perf stat -e "{$many}" true
 perf stat -x, -o /tmp/a -e "{$many}:W" ./loop100m
@@ -70,6 +78,7 @@ tap $? "a plain perf record logs no refusal" "$(dmesg | grep refused)"
 host 'rmmod pvperf_host; insmod /lab/pvperf_host.ko raw=no'
 perf stat -o /dev/null -e cycles sleep 2
 refused "a raw event" 'allows no raw events' 'raw=yes' perf stat -e r5300c0 true
+heard raw raw 0xc0
 host 'rmmod pvperf_host; insmod /lab/pvperf_host.ko raw=yes'
 perf stat -o /dev/null -e cycles sleep 2
 mended perf stat -e r5300c0 true
