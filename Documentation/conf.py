@@ -11,7 +11,9 @@ TOP = pathlib.Path(__file__).resolve().parent.parent
 KERNEL = pathlib.Path(os.environ['KERNEL_DOC'])
 sys.path.insert(0, str(KERNEL / 'Documentation/sphinx'))
 sys.path.insert(0, str(TOP / 'tools/testing/checks'))
+sys.path.insert(0, str(TOP / 'tools/documents'))
 import floors   # noqa: E402
+import measured   # noqa: E402
 
 project = 'pvperf'
 author = copyright = 'pvperf developers'
@@ -22,10 +24,15 @@ extensions = ['kerneldoc', 'myst_parser']
 kerneldoc_bin = str(KERNEL / 'scripts/kernel-doc')
 kerneldoc_srctree = str(TOP)
 kerneldoc_verbosity = 1
-myst_enable_extensions = ['deflist']
+myst_enable_extensions = ['deflist', 'substitution']
 myst_heading_anchors = 3
 # install.md takes a part of README.md, with its headings.
 suppress_warnings = ['myst.header']
+
+# What the text says of costs is what the bench has measured on 6.12.
+figures = measured.Bench(TOP).figures
+rst_prolog = ''.join(f'.. |{name}| replace:: {value}\n' for name, value in figures.items())
+myst_substitutions = {name.replace('.', '_'): value for name, value in figures.items()}
 
 primary_domain = 'c'
 highlight_language = 'none'

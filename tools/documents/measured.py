@@ -17,12 +17,15 @@ class Bench:
         if len(parts) != 2:
             sys.exit(f'{self.path}: no heading "{heading}"')
         self.rows = {}
+        self.figures = {}
         self.systems = ()
         for line in parts[1].split('\n## ')[0].splitlines():
             self.take([c.strip() for c in line.strip('|').split('|')])
 
     def take(self, cells):
-        if cells[0] == 'row':
+        if len(cells) == 2 and cells[0].startswith('`'):
+            self.figures[cells[0].strip('`')] = cells[1]
+        elif cells[0] == 'row':
             self.systems = cells[1:]
         elif any(CELL.match(c) for c in cells):
             self.rows[cells[0]] = dict(zip(self.systems, map(CELL.match, cells[1:])))
