@@ -61,7 +61,7 @@ static int cpu_online_here(unsigned int nr)
 		return -ENOMEM;
 	local_irq_disable();
 	cpu_begin_here(NULL);
-	left_out = cpu->link.online && !cpu->link.attached && !cpu->link.epoch;
+	left_out = pvperf_link_is_down(cpu, false);
 	local_irq_enable();
 	if (left_out)
 		pr_notice("the host does not attach CPU %u, so no event counts there yet: it is not there now, or its limit of pages for this VM is reached (max_pages)\n",

@@ -120,6 +120,7 @@ static bool host_is_there(u32 nr)
 static void hosts_look(void)
 {
 	u32 all = 0, nr, online = pvperf_caps_host_cpus(&all);
+	static int told;
 	int err = 0;
 
 	if (!online || online == seen_online)
@@ -127,11 +128,11 @@ static void hosts_look(void)
 	for (nr = 0; nr < min_t(u32, all, HOSTS_MAX) && !err; nr++)
 		if (!xa_load(&hosts, nr) && host_is_there(nr))
 			err = host_add(nr);
-	if (err) {
-		pr_err_once("pvperf_host_%u can't be made (error %d); trying again\n",
-			    nr - 1, err);
+	if (err && err != told)
+		pr_err("pvperf_host_%u can't be made (error %d); trying again\n", nr - 1, err);
+	told = err;
+	if (err)
 		return;
-	}
 	if (all > HOSTS_MAX)
 		pr_warn("of the host's %u CPUs only the first %u are there\n", all, HOSTS_MAX);
 	if (!seen_online)

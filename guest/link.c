@@ -132,16 +132,18 @@ void pvperf_link_forget_reason(u32 printed)
 	cmpxchg(&reason, printed, KVM_PERF_REASON_NONE);
 }
 
+bool pvperf_link_is_down(const struct pvperf_cpu *cpu, bool known)
+{
+	return READ_ONCE(cpu->link.online) && !READ_ONCE(cpu->link.attached) &&
+	       (READ_ONCE(cpu->link.epoch) || !known);
+}
+
 bool pvperf_link_any_down(bool known)
 {
-	const struct pvperf_cpu *cpu;
 	int nr;
 
-	for_each_online_cpu(nr) {
-		cpu = per_cpu_ptr(pvperf_cpus, nr);
-		if (READ_ONCE(cpu->link.online) && !READ_ONCE(cpu->link.attached) &&
-		    (READ_ONCE(cpu->link.epoch) || !known))
+	for_each_online_cpu(nr)
+		if (pvperf_link_is_down(per_cpu_ptr(pvperf_cpus, nr), known))
 			return true;
-	}
 	return false;
 }

@@ -45,6 +45,7 @@ u32 pvperf_link_reason(void);
 /* The host is back, and that was printed: a host that goes without a word has no reason. */
 void pvperf_link_forget_reason(u32 printed);
 /* Is there a CPU that should be attached and is not? @known: and was once. */
+bool pvperf_link_is_down(const struct pvperf_cpu *cpu, bool known);
 bool pvperf_link_any_down(bool known);
 
 #endif /* _PVPERF_GUEST_LINK_H */

@@ -11,6 +11,7 @@
 #include <linux/hash.h>
 #include <linux/irqflags.h>
 #include <linux/printk.h>
+#include <linux/ratelimit.h>
 #include <linux/rcupdate.h>
 #include <linux/slab.h>
 #include "batch.h"
@@ -162,9 +163,13 @@ int pvperf_trial_open(const struct pvperf_key *key, int *slot)
 
 void pvperf_trial_period(const struct pvperf_key *key, u32 period)
 {
+	static struct ratelimit_state rs =
+		RATELIMIT_STATE_INIT_FLAGS(rs, HZ, 1, RATELIMIT_MSG_ON_RELEASE);
 	unsigned long flags;
 	int slot;
 
+	if (!__ratelimit(&rs))
+		return;
 	pvperf_watch_get();
 	local_irq_save(flags);
 	trial_ask(pvperf_cpu_this(), key, period, &slot);

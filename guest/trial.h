@@ -14,7 +14,7 @@ int pvperf_trial_open(const struct pvperf_key *key, int *slot);
 
 /*
  * Has the host refuse @period, which is not 0 and below its limit, so that its admin sees that.
- * Process context.
+ * Once a second: it takes a turn of all OPENs of the VM. Process context.
  */
 void pvperf_trial_period(const struct pvperf_key *key, u32 period);
 

@@ -96,13 +96,15 @@ static void watch_close_idle_here(void *unused)
 
 /*
  * Racy read of another CPU; a stale answer is harmless. One that has nothing to count looks for
- * its host, too, if that has gone: or each would tell of the same change when it next counts.
+ * its host, too, if that has gone, until it is back: or each would tell of the same change when it
+ * next counts, and "back" is told when all have it.
  */
 static bool watch_has_used(int nr, void *unused)
 {
 	struct pvperf_cpu *cpu = per_cpu_ptr(pvperf_cpus, nr);
 
 	return READ_ONCE(cpu->set.idling) || pvperf_slot_all_used(cpu) ||
+	       pvperf_link_is_down(cpu, true) ||
 	       (READ_ONCE(cpu->link.attached) && pvperf_link_gone(cpu));
 }
 

@@ -38,20 +38,21 @@ static void access_is(u32 access)
  * Unless the module @leaves hooks stay if a VM keeps perf from ending its events, or a call waits
  * for the memory of its process.
  */
-static void access_close(bool leaves)
+static int access_close(bool leaves)
 {
 	/* At once, as the next step waits for calls, and they may wait for userspace. */
 	if (!pvperf_vms_clear(leaves)) {
 		pr_warn("guests have lost pvperf, but its hooks on KVM stay: write access=unavailable again when that process has ended\n");
-		return;
+		return -EBUSY;
 	}
 	if (!pvperf_door_close(leaves)) {
-		pr_warn("guests have lost pvperf, but hooks on KVM stay: a call waits for its VM's memory (userfaultfd, FUSE); write access=unavailable again when that has arrived\n");
-		return;
+		pr_warn("guests have lost pvperf, but hooks on KVM stay: a call waits for its VM's memory (userfaultfd, FUSE), or for events of another VM to end; write access=unavailable again later\n");
+		return -EBUSY;
 	}
 	pvperf_vms_end();
 	pvperf_door_unwatch();
 	hooked = false;
+	return 0;
 }
 
 static int access_open(void)
@@ -62,9 +63,11 @@ static int access_open(void)
 		return err;
 	hooked = true;
 	err = pvperf_door_open();
-	/* A guest may have come in before the self-test failed. */
-	if (err)
-		access_close(!loaded);
+	if (!err)
+		return 0;
+	/* A guest may have come in before the self-test failed; it may open nothing more. */
+	access_is(PVPERF_ACCESS_UNAVAILABLE);
+	access_close(!loaded);
 	return err;
 }
 
@@ -87,19 +90,14 @@ static void access_note(void)
 
 static int access_apply(enum pvperf_access access)
 {
-	int err = 0;
+	int err;
 
 	lockdep_assert_held(&access_lock);
 	/* Before the hooks are there: their self-test makes calls. */
 	access_is(access);
-	if (access_offers(access))
-		err = access_open();
-	else
-		access_close(false);
-	if (err) {
-		access_is(PVPERF_ACCESS_UNAVAILABLE);
+	err = access_offers(access) ? access_open() : access_close(false);
+	if (err)
 		return err;
-	}
 	access_note();
 	/* Between local and global VMs go on, with another policy. */
 	return access_offers(access) ? pvperf_vms_judge(true) : 0;

@@ -89,6 +89,8 @@ static void steps_watch(bool on)
 		pvperf_vms_watched(true);
 		watching = !tracepoint_probe_register(&__tracepoint_kvm_write_tsc_offset,
 						      step_seen, NULL);
+		if (!watching)
+			pvperf_vms_watched(false);
 		return;
 	}
 	tracepoint_probe_unregister(&__tracepoint_kvm_write_tsc_offset, step_seen, NULL);

@@ -222,10 +222,10 @@ static notrace int door_lend(void)
 	bool yield = READ_ONCE(pvperf_lend_yield);
 	int err;
 
-	/* perf does not lend the PMU as long as there are events of a VM that has just ended. */
-	pvperf_requests_settle_ended();
 	if (yield)
 		pvperf_lend_begin();
+	/* perf does not lend the PMU as long as there are events of a VM that has just ended. */
+	pvperf_requests_settle_ended();
 	err = static_call(pvperf_perf_lend)();
 	if (yield)
 		pvperf_lend_end(err);

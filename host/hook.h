@@ -67,7 +67,8 @@ int pvperf_hooks_install(struct pvperf_hooks *hooks);
  * @hooks: installed or not
  * @forever: for as long as it takes; else for 10 s
  *
- * Return: false if calls are still on their way; nothing diverts others.
+ * Return: false if calls are still on their way; nothing diverts others. If @hooks is stuck calls
+ * go on to enter, so they are not waited for.
  */
 bool pvperf_hooks_remove(struct pvperf_hooks *hooks, bool forever);
 

@@ -65,7 +65,7 @@ struct pvperf_vm *pvperf_vm_add(struct kvm *kvm, struct pvperf_vm *fresh);
  * @vm: the VM
  * @wait: also for whoever is under RCU now
  *
- * When this returns nobody reads its .kvm or .kvcpu who has found them here.
+ * When this returns nobody dereferences its .kvm or .kvcpu who has found them here.
  */
 void pvperf_vm_remove(struct pvperf_vm *vm, bool wait);
 

@@ -112,8 +112,10 @@ void pvperf_request(struct pvperf_vm *vm, enum pvperf_vm_task task, unsigned lon
 
 void pvperf_request_end(struct pvperf_vm *vm)
 {
-	atomic_inc(&nr_ending);
-	WRITE_ONCE(vm->ending, true);
+	if (atomic_read(&vm->events)) {
+		atomic_inc(&nr_ending);
+		WRITE_ONCE(vm->ending, true);
+	}
 	pvperf_request(vm, PVPERF_VM_END, 0);
 }
 
@@ -122,7 +124,7 @@ void pvperf_requests_settle_ended(void)
 	wait_event_timeout(served, !atomic_read(&nr_ending), HZ);
 }
 
-/* How long one VM may take when all others are done. */
+/* How long all VMs together may take. */
 #define VM_WAIT		(10 * HZ)
 
 /* Has the work done what it was asked for until @asked? */
@@ -139,7 +141,7 @@ static bool vm_settle(struct pvperf_vm *vm, long wait)
 	if (wait_event_timeout(served, vm_is_done(vm, asked), wait))
 		return true;
 	/* Another one has used up the time: nothing is known of this one. */
-	if (wait < VM_WAIT)
+	if (wait < HZ)
 		return false;
 	pr_warn("process %d (%s) keeps perf from ending its events: another thread of it holds the lock of a vCPU's thread (perf_event_open, and memory that does not arrive); end that process\n",
 		vm->pid, vm->name);
@@ -149,12 +151,13 @@ static bool vm_settle(struct pvperf_vm *vm, long wait)
 /* A VM that has held us up leaves little time to the next one. */
 bool pvperf_requests_settle(bool forever)
 {
+	const unsigned long end = jiffies + VM_WAIT;
 	struct pvperf_vm *vm = NULL;
 	bool all = true, done;
 
 	while ((vm = pvperf_vm_next(vm))) {
 		do
-			done = vm_settle(vm, all || forever ? VM_WAIT : 1);
+			done = vm_settle(vm, forever ? VM_WAIT : max_t(long, end - jiffies, 1));
 		while (!done && forever);
 		all &= done;
 	}

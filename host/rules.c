@@ -314,7 +314,19 @@ static bool entry_is_over(const struct rules_entry *entry)
 	return over;
 }
 
-/* Rules about processes that have ended are left out, here and where the rules are shown. */
+static u32 rules_kept(const struct rules *old)
+{
+	u32 i, n = 0;
+
+	for (i = 0; i < old->n; i++)
+		n += !entry_is_over(old->entry[i]);
+	return n;
+}
+
+/*
+ * Rules about processes that have ended are left out, here and where the rules are shown. Some may
+ * have ended since rules_kept().
+ */
 static void rules_keep(struct rules *rules, const struct rules *old)
 {
 	u32 i;
@@ -353,7 +365,7 @@ int pvperf_rules_set(char *text, bool append)
 {
 	/* Nobody else writes it. */
 	const struct rules *old = append ? pvperf_rules : NULL;
-	struct rules *rules = rules_alloc((old ? old->n : 0) + text_lines(text));
+	struct rules *rules = rules_alloc((old ? rules_kept(old) : 0) + text_lines(text));
 	int err;
 
 	if (IS_ERR(rules))

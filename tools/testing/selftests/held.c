@@ -191,7 +191,7 @@ TEST_F_TIMEOUT(held, switched_off, 2 * BOUND)
 	EXPECT_TRUE(is_gone(&self->other, 0));
 	EXPECT_TRUE(is_gone(&self->other, 1));
 	ASSERT_TRUE(runner_ends(&self->admin, BOUND));
-	EXPECT_EQ(0, self->admin.result);
+	EXPECT_EQ(-EBUSY, self->admin.result);
 	pthread_join(self->admin.thread, NULL);
 	runner_start(&self->admin, admin_unloads, NULL);
 	ASSERT_TRUE(runner_ends(&self->admin, SOON));

@@ -73,6 +73,19 @@ after=$(told "has changed what this VM may count")
 tap $? "a change of the policy is told once" "$((after - before)) times"
 host "echo 1000 > $parameters/min_period"
 
+# While the host is away for some seconds the other CPUs count nothing.
+perf stat -a -o /dev/null sleep 2
+before=$(told "the host side is back")
+taskset 1 perf stat -o /dev/null -C 0 -e cycles sleep 9 &
+sleep 1
+host "echo unavailable > $parameters/access"
+sleep 3
+host "echo local > $parameters/access"
+wait $!
+after=$(told "the host side is back")
+[ "$after" = $((before + 1)) ]
+tap $? "the log says once that the host is back" "$((after - before)) times: $(dmesg | tail -n 4)"
+
 # The host does not attach a CPU that comes later.
 rmmod pvperf_guest
 echo 0 > $cpu

@@ -224,6 +224,7 @@ TEST_F(stall, switched_off)
 	if (variant->op != KVM_PERF_OP_ATTACH)
 		return;
 	ASSERT_TRUE(runner_ends(&self->bystander, 2 * SOON));
+	EXPECT_EQ(-EBUSY, self->bystander.result);
 	ASSERT_EQ(0, tiny_param_write("access", "local"));
 	ASSERT_TRUE(ends_soon(&self->again, second_vm, NULL));
 	EXPECT_EQ(0, self->again.result);

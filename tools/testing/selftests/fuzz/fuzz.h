@@ -55,6 +55,7 @@ void fuzz_vmm(struct fuzz_vm *f);
 
 /* The admin: one thing. @vmm is the process of a VM. */
 void fuzz_admin(int vmm);
+extern bool fuzz_admin_failed;
 /* All as it was after the module's load. */
 void fuzz_admin_restore(void);
 

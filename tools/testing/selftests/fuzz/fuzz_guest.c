@@ -111,6 +111,12 @@ static void op_prepare(struct tiny_vcpu *v, struct guest_perf_op *op)
 	}
 }
 
+static void opened(const struct fuzz_vm *f, bool yes)
+{
+	if (yes)
+		__atomic_add_fetch(&f->round->opened, 1, __ATOMIC_RELAXED);
+}
+
 static int64_t batch(struct fuzz_vm *f, struct tiny_vcpu *v)
 {
 	uint64_t at = below(8) ? AT_OWN(v->index, 1) : AT_POOL + below(POOL_PAGES) * TINY_PAGE;
@@ -122,7 +128,7 @@ static int64_t batch(struct fuzz_vm *f, struct tiny_vcpu *v)
 		op_prepare(v, &op[i]);
 	result = tiny_call_gpa(v, KVM_PERF_OP_BATCH, at, n);
 	for (i = 0; i < result && i < n; i++)
-		f->round->opened += op[i].op == KVM_PERF_OP_OPEN && !op[i].result;
+		opened(f, op[i].op == KVM_PERF_OP_OPEN && !op[i].result);
 	return result;
 }
 
@@ -131,7 +137,7 @@ static void open_one(struct fuzz_vm *f, struct tiny_vcpu *v)
 	int n = below(OPENS);
 
 	open_prepare(v, n);
-	f->round->opened += !tiny_call_gpa(v, KVM_PERF_OP_OPEN, param_at(v, n), 0);
+	opened(f, !tiny_call_gpa(v, KVM_PERF_OP_OPEN, param_at(v, n), 0));
 }
 
 /* Userspace gives the vCPU to another thread for a moment. */
