@@ -61,12 +61,16 @@ static bool same_file(int a, int b)
 	       one.st_ino == two.st_ino;
 }
 
+/* Some file systems share the space of the two; others cannot, or not with another one. */
 static bool copy(int from, int to)
 {
 	ssize_t n;
 
-	while ((n = sendfile(to, from, NULL, 1 << 30)) > 0)
+	while ((n = copy_file_range(from, NULL, to, NULL, 1 << 30, 0)) > 0)
 		;
+	if (n)
+		while ((n = sendfile(to, from, NULL, 1 << 30)) > 0)
+			;
 	return !n;
 }
 
@@ -102,7 +106,9 @@ static int dat_copy(struct dat *dat, int from, const char *dir)
 		return merge_failed(dat->path, strerror(ENOMEM));
 	if (copy_is_in_the_way(dat, from))
 		return EXIT_PROBLEM;
-	dat->fd = open(dat->part, O_RDWR | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0644);
+	/* What lies there, of a merge that was killed or of somebody else, is not written to. */
+	unlink(dat->part);
+	dat->fd = open(dat->part, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
 	if (dat->fd < 0) {
 		merge_failed(dat->part, strerror(errno));
 		dat->part = NULL;

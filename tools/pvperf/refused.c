@@ -98,7 +98,9 @@ static int json(const struct vm *vms, int n)
 			json_one(list, &vms[i], &vms[i].refused[j]);
 	if (n < 0)
 		json_object_object_add(all, "error", json_object_new_string(failure_why));
-	json_object_object_add(all, "refused", list);
+	else
+		json_object_object_add(all, "refused", json_object_get(list));
+	json_object_put(list);
 	puts(json_object_to_json_string_ext(all, JSON_C_TO_STRING_PRETTY |
 					    JSON_C_TO_STRING_NOSLASHESCAPE));
 	json_object_put(all);

@@ -133,6 +133,10 @@ if wanted dat-in-the-way; then
 	verdict dat-fails-keeps $? "$out; $(ls "$work/dat/m")"
 	out=$("$program" merge "${dat_files[@]}" -o "$work/dat/m" 2>&1) && diff -r "$work/dat/before" "$work/dat/m" > /dev/null
 	verdict dat-again $? "$out"
+	echo precious > "$work/dat/precious"
+	ln "$work/dat/precious" "$work/dat/m/vm1.dat.part"
+	out=$("$program" merge "${dat_files[@]}" -o "$work/dat/m" 2>&1) && [ "$(cat "$work/dat/precious")" = precious ]
+	verdict dat-part-is-a-link $? "$out"
 	rm -r "$work/dat/m"
 fi
 if wanted dat-names; then

@@ -90,4 +90,5 @@ ruled refused-now "sed -i '/rule=2/s/raw=no/raw=yes/' sys/kernel/debug/pvperf/vm
 ruled refused-alone "sed -i '/^vm pid=200 /s/\$/ alone=1/; s/refused word=raw/refused word=access/' sys/kernel/debug/pvperf/vms" 0 'were refused; VM 200 has the host alone now' '' refused
 ruled refused-waiting "sed -i '/rule=2/s/access=local/access=exclusive/; s/refused word=raw/refused word=access/' sys/kernel/debug/pvperf/vms" 0 'it waits until no other VM counts' '' refused
 ruled refused-none 'sed -i /refused.word/d sys/kernel/debug/pvperf/vms' 0 'the policies have refused no call' '' refused
+ruled refused-json-error 'rm sys/kernel/debug/pvperf/vms' 1 $'"\n}' '' refused --json
 ruled refused-json : 0 '"word":"raw"' '' refused --json
