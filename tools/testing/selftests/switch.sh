@@ -124,8 +124,12 @@ perf stat -o /dev/null sleep 2
 tap $? "then one without a reason: the host side is back" "$(dmesg | tail -n 2)"
 
 # few_refused NAME: the host refuses the events of tasks that come and go often. It is asked once
-# a second for each that a program opened.
+# a second for each that a program opened. perf may take some seconds to open them.
 few_refused() {
+	tries=0
+	until [ "$(host_total events)" -gt 0 ] || [ $((tries += 1)) -gt 50 ]; do
+		sleep 0.2
+	done
 	sleep 1
 	host "echo raw=no > $rules"
 	sleep 2
