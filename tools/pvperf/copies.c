@@ -29,7 +29,7 @@
 #define CPU_MAX		3600	/* seconds; of a few GB it takes a minute */
 /* Of the process that reads. Any other status is a failure: a sanitizer's is 1. */
 #define EXIT_NO_COPIES	64
-#define EXIT_COPIES	66		/* and what it found: EXIT_FITS or EXIT_PROBLEM */
+#define EXIT_COPIES	66		/* and what it found: up to EXIT_DOUBT */
 
 static struct copies all;
 
@@ -397,15 +397,15 @@ static int read_status(const struct merge *merge, pid_t parent)
 
 	if (fflush(stdout) || ferror(stdout))
 		status = status == EXIT_NO_COPIES ? status : merge_failed("standard output", strerror(errno));
-	return status == EXIT_NO_COPIES ? status : EXIT_COPIES + !!status;
+	return status == EXIT_NO_COPIES ? status : EXIT_COPIES + status;
 }
 
 static int read_ended(int status)
 {
-	if (WIFEXITED(status) && WEXITSTATUS(status) == EXIT_COPIES)
-		return EXIT_FITS;
-	if (WIFEXITED(status) && WEXITSTATUS(status) == EXIT_COPIES + 1)
-		return EXIT_PROBLEM;
+	int found = WEXITSTATUS(status) - EXIT_COPIES;
+
+	if (WIFEXITED(status) && found >= EXIT_FITS && found <= EXIT_DOUBT)
+		return found;
 	if (!WIFEXITED(status))
 		fprintf(stderr, "pvperf: merge: reading the files ended by signal %d: one of them is damaged\n", WTERMSIG(status));
 	else if (WEXITSTATUS(status) != EXIT_NO_COPIES)

@@ -79,14 +79,14 @@ static int steps_tell(const struct dat *guest, unsigned int cpu)
 	quote_begin(guest->path);
 	fprintf(stderr, "CPU %u: its clock was set back: %u: events after that may have a wrong time\n",
 		cpu, shift->back);
-	return EXIT_PROBLEM;
+	return EXIT_DOUBT;
 }
 
 static int cpu_tell(const struct dat *guest, unsigned int cpu)
 {
 	int status = steps_tell(guest, cpu);
 
-	return proof_tell(guest->path, cpu, &guest->shares[cpu]) ? status : EXIT_PROBLEM;
+	return proof_tell(guest->path, cpu, &guest->shares[cpu]) ? status : EXIT_DOUBT;
 }
 
 /* Their times are those of another CPU's clock. */
@@ -97,7 +97,7 @@ static int strange_tell(const struct dat *guest)
 	quote_begin(guest->path);
 	fprintf(stderr, "%" PRIu64 " events may have a wrong time: no clock event tells their CPU's clock\n",
 		guest->strange);
-	return EXIT_PROBLEM;
+	return EXIT_DOUBT;
 }
 
 static int asked_begin(const struct copies *copies, const struct why *why)
@@ -151,8 +151,8 @@ int judge_all(struct copies *copies, const struct why *why)
 		for (i = 0; i < copies->guests[n_guest].nr_buffers; i++)
 			tracecmd_follow_missed_events(copies->guests[n_guest].buffers[i], guest_lost, NULL);
 	dats_read(all, n, judge, copies);
-	if (asked)
-		why_end();
+	if (asked && !why_end())
+		status = EXIT_DOUBT;
 	for (i = 0; i < copies->nr_guests; i++)
 		status |= guest_tell(&copies->guests[i]);
 	return status;

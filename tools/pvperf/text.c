@@ -337,11 +337,11 @@ static int proof_say(void)
 			quote_begin(g->path);
 			fprintf(stderr, "%" PRIu64 " events are left out: no clock event tells their CPU's clock\n",
 				g->left_out);
-			status = EXIT_PROBLEM;
+			status = status ?: EXIT_DOUBT;
 		}
 		for (cpu = 0; cpu < CPUS_MAX; cpu++)
 			if (!proof_tell(g->path, cpu, &g->cpus[cpu].share))
-				status = EXIT_PROBLEM;
+				status = status ?: EXIT_DOUBT;
 	}
 	return status;
 }

@@ -383,7 +383,7 @@ void why_guest_forget(const struct dat *guest)
 	nr_pending = n;
 }
 
-void why_end(void)
+bool why_end(void)
 {
 	if (!seen)
 		fprintf(stderr, "pvperf: no wake-up of %s was recorded: a task has the name that ps shows as comm, of 15 letters at most\n",
@@ -394,4 +394,5 @@ void why_end(void)
 		printf("%" PRIu64 " of %" PRIu64 " wake-ups of %s took more than %g us\n",
 		       told, seen, why.task, why.over * 1e6);
 	fflush(stdout);
+	return seen;
 }

@@ -29,7 +29,7 @@ void why_guest_forget(const struct dat *guest);
 /* Events of the host were lost. */
 void why_forget(uint64_t at);
 
-/* What is told at the end. */
-void why_end(void);
+/* What is told at the end. False: the task did not wake. */
+bool why_end(void);
 
 #endif /* PVPERF_WHY_H */

@@ -40,7 +40,7 @@ dat_exact() {
 	verdict "$1" $? "status $got, worst $worst, of the files as they came $control: $out"
 }
 
-# dat_says NAME STATUS WORDS ARGUMENT...: and no copies, if STATUS is 1
+# dat_says NAME STATUS WORDS ARGUMENT...: and no copies, if STATUS is 1 or 2
 dat_says() {
 	local name=$1 status=$2 words=$3 out got
 	shift 3
@@ -48,7 +48,7 @@ dat_says() {
 	rm -rf "$work/dat/m"
 	out=$("$program" merge "$@" -o "$work/dat/m" 2>&1)
 	got=$?
-	[ "$got" = "$status" ] && [[ $out == *"$words"* ]] && { [ "$status" = 0 ] || [ ! -e "$work/dat/m/host.dat" ]; }
+	[ "$got" = "$status" ] && [[ $out == *"$words"* ]] && { [[ $status = [03] ]] || [ ! -e "$work/dat/m/host.dat" ]; }
 	verdict "$name" $? "status $got: $out"
 }
 
@@ -88,7 +88,7 @@ dat_exact dat-debugfs-apics 1 $amd/32/0 0 debugfs apics=0,2
 for wrong in 7200000000000 -7200000000000; do
 	dat_make 1 $amd/32/0 wrong=$wrong
 	dat_wrong=$("$program" merge "${dat_files[@]}" -o "$work/dat/m" 2>&1)
-	[ $? = 1 ] && [[ $dat_wrong == *'are these recordings of the same time'* ]]
+	[ $? = 3 ] && [[ $dat_wrong == *'are these recordings of the same time'* ]]
 	verdict dat-wrong$wrong $? "$dat_wrong"
 done
 # The tools show nanoseconds, if the host tells how fast its TSC is.
@@ -192,7 +192,7 @@ if wanted dat-wrong-by-10us; then
 	open(sys.argv[1], 'wb').write(data[:at] + struct.pack('<Q', offset - 30000) + data[at + 8:])
 	END
 	out=$("$program" merge "${dat_files[@]}" -o "$work/dat/m" 2>&1)
-	[ $? = 1 ] && grep -q 'CPU [01]: \([0-9]*\) of \1 events' <<< "$out" &&
+	[ $? = 3 ] && grep -q 'CPU [01]: \([0-9]*\) of \1 events' <<< "$out" &&
 		[ "$(grep -c 'CPU [01]: \([0-9]*\) of \1 events' <<< "$out")" = 1 ]
 	verdict dat-wrong-by-10us $? "$out"
 fi
@@ -209,7 +209,7 @@ if wanted dat-no-clock-of-cpu; then
 	open(sys.argv[1], 'wb').write(data)
 	END
 	out=$("$program" merge "${dat_files[@]}" -o "$work/dat/m" 2>&1)
-	[ $? = 1 ] && [[ $out == *"events may have a wrong time: no clock event tells their CPU's clock"* ]]
+	[ $? = 3 ] && [[ $out == *"events may have a wrong time: no clock event tells their CPU's clock"* ]]
 	verdict dat-no-clock-of-cpu $? "$out"
 fi
 if wanted dat-no-link; then
@@ -222,7 +222,7 @@ fi
 dat_make 1 "$amd/32/0,$amd/32/-5000000000"
 if wanted dat-back; then
 	out=$("$program" merge "${dat_files[@]}" -o "$work/dat/m" 2>&1)
-	[ $? = 1 ] && [[ $out == *"was set back: 1"* ]]
+	[ $? = 3 ] && [[ $out == *"was set back: 1"* ]]
 	verdict dat-back $? "$out"
 fi
 
@@ -234,6 +234,7 @@ dat_says dat-why 0 "victim (42) woke at 1100000 and ran 5.0 us later, on CPU 0
          1.0 us  waiting for the host's CPU, which ran: hog
 1 of 1 wake-ups of victim took more than 4 us" "${dat_files[@]}" --why victim --over 4us
 dat_says dat-why-pid 0 '0 of 1 wake-ups of 42 took more than 5.1 us' "${dat_files[@]}" --why 42 --over 5.1us
+dat_says dat-why-nobody 3 'no wake-up of nobody was recorded' "${dat_files[@]}" --why nobody
 dat_says dat-why-time 2 '--over wants a time' "${dat_files[@]}" --why 42 --over 5
 dat_says dat-why-text 2 'are for trace.dat files' -h "$work/host" -g "$work/guest" --why 42
 if wanted dat-why-json; then
