@@ -2,8 +2,8 @@
 /*
  * The periods of sampling events: which one to tell the host, how much of it is left,
  * and what to show core so that core finds the right one for a frequency. Calls
- * hypercall.h to READ an event that was silent for long. The invariant: the host never
- * gets a period below its limit.
+ * hypercall.h to READ an event that was silent for long. The invariant: an
+ * event that counts has no period below the host's limit.
  */
 #include <linux/jiffies.h>
 #include <linux/lockdep.h>

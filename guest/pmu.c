@@ -113,8 +113,10 @@ static int event_check_group(struct perf_event *event)
 
 static int event_check_period(struct perf_event *event, u64 period)
 {
-	return event->attr.freq || period >= pvperf_period_min(event) ?
-	       0 : pvperf_refuse_period(period);
+	if (event->attr.freq || period >= pvperf_period_min(event))
+		return 0;
+	pvperf_trial_period(&pvperf_event_of(event)->key, period);
+	return pvperf_refuse_period(period);
 }
 
 /*
@@ -199,10 +201,7 @@ static int event_setup(struct perf_event *event, struct pvperf_event *p)
 		err = event_check_group(event);
 	if (err || !is_sampling_event(event))
 		return err;
-	err = event_check_period(event, event->attr.sample_period);
-	if (err)
-		pvperf_trial_period(&p->key, event->attr.sample_period);
-	return err;
+	return event_check_period(event, event->attr.sample_period);
 }
 
 static void event_destroy(struct perf_event *event)

@@ -111,6 +111,8 @@ static int trial_ask(struct pvperf_cpu *cpu, const struct pvperf_key *key, u32 p
 	slot = &cpu->slot[s];
 	slot->error = 0;
 	slot->trial = period;
+	/* Asks anew if an event with the key is open there, with another period. */
+	slot->close |= slot->open && period != TRIAL_PERIOD;
 	pvperf_slot_claim(cpu, s, key);
 	pvperf_batch_flush(cpu);
 	slot->trial = 0;

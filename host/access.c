@@ -59,15 +59,16 @@ static int access_open(void)
 {
 	int err = hooked ? 0 : pvperf_door_watch();
 
-	if (err)
-		return err;
-	hooked = true;
-	err = pvperf_door_open();
+	if (!err) {
+		hooked = true;
+		err = pvperf_door_open();
+	}
 	if (!err)
 		return 0;
 	/* A guest may have come in before the self-test failed; it may open nothing more. */
 	access_is(PVPERF_ACCESS_UNAVAILABLE);
-	access_close(!loaded);
+	if (hooked)
+		access_close(!loaded);
 	return err;
 }
 
@@ -154,9 +155,7 @@ int pvperf_access_init(void)
 	mutex_lock(&access_lock);
 	if (access_offers(access_now()))
 		err = access_open();
-	if (err)
-		access_is(PVPERF_ACCESS_UNAVAILABLE);
-	else
+	if (!err)
 		access_note();
 	loaded = !err || pvperf_hooks_stuck();
 	mutex_unlock(&access_lock);

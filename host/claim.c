@@ -109,9 +109,16 @@ static bool claim_is_vain(const struct pvperf_vm *vm, u32 access)
 	       (access == PVPERF_ACCESS_EXCLUSIVE && claim_census(vm->serial).others);
 }
 
-/* An event that another VM opens in this moment ends as well. */
-static int claim_take(struct pvperf_vm *vm)
+/* Not if the vCPU was killed; its VM may have ended, and no rule reaches it. */
+static bool claim_is_awaited(const struct claim *claim)
 {
+	return refcount_read(&claim->refs) > 1;
+}
+
+/* An event that another VM opens in this moment ends as well. */
+static int claim_take(const struct claim *claim)
+{
+	struct pvperf_vm *vm = claim->vm;
 	u32 access = pvperf_policy_word(&vm->policy, PVPERF_WORD_ACCESS);
 	/* Once a minute: each perf in that VM may take it anew. */
 	static DEFINE_RATELIMIT_STATE(rs, 60 * HZ, 1);
@@ -121,8 +128,8 @@ static int claim_take(struct pvperf_vm *vm)
 		return 0;
 	if (pvperf_alone() || claim_is_vain(vm, access))
 		return -KVM_EUSERS;
-	if (claim_set(vm->serial)) {
-		/* Not waiting again for the VM that did not follow. */
+	if (claim_set(vm->serial) || !claim_is_awaited(claim)) {
+		/* Not waiting again for a VM that did not follow. */
 		pvperf_alone_set(0);
 		pvperf_vms_judge(false);
 		return -KVM_EUSERS;
@@ -145,8 +152,7 @@ static void claim_work(struct work_struct *work)
 {
 	struct claim *claim = container_of(work, struct claim, work);
 
-	/* Nobody waits if the vCPU was killed; its VM may have ended, and no rule reaches it. */
-	claim->err = refcount_read(&claim->refs) > 1 ? claim_take(claim->vm) : -KVM_EUSERS;
+	claim->err = claim_is_awaited(claim) ? claim_take(claim) : -KVM_EUSERS;
 	pvperf_vm_put(claim->vm);
 	complete(&claim->done);
 	claim_put(claim);

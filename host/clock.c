@@ -120,7 +120,8 @@ static void round_work(struct work_struct *work)
 	steps_watch(on);
 	if (!on)
 		return;
-	if (last == now || !trace_pvperf_clock_enabled()) {
+	/* While the steps are not watched nothing keeps KVM's vCPUs; the next round tries again. */
+	if (last == now || !watching || !trace_pvperf_clock_enabled()) {
 		schedule_delayed_work(&again, 1);
 		return;
 	}

@@ -140,15 +140,12 @@ static bool vm_settle(struct pvperf_vm *vm, long wait)
 
 	if (wait_event_timeout(served, vm_is_done(vm, asked), wait))
 		return true;
-	/* Another one has used up the time: nothing is known of this one. */
-	if (wait < HZ)
-		return false;
-	pr_warn("process %d (%s) keeps perf from ending its events: another thread of it holds the lock of a vCPU's thread (perf_event_open, and memory that does not arrive); end that process\n",
+	pr_warn_ratelimited("process %d (%s) keeps perf from ending its events: another thread of it holds the lock of a vCPU's thread (perf_event_open, and memory that does not arrive); end that process\n",
 		vm->pid, vm->name);
 	return false;
 }
 
-/* A VM that has held us up leaves little time to the next one. */
+/* One time for all: their works run beside each other. */
 bool pvperf_requests_settle(bool forever)
 {
 	const unsigned long end = jiffies + VM_WAIT;

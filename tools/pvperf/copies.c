@@ -61,16 +61,18 @@ static bool same_file(int a, int b)
 	       one.st_ino == two.st_ino;
 }
 
-/* Some file systems share the space of the two; others cannot, or not with another one. */
+/*
+ * Some file systems share the space of the two; others cannot, or not with another one, or say
+ * that a file is at its end when they do not know its size.
+ */
 static bool copy(int from, int to)
 {
 	ssize_t n;
 
 	while ((n = copy_file_range(from, NULL, to, NULL, 1 << 30, 0)) > 0)
 		;
-	if (n)
-		while ((n = sendfile(to, from, NULL, 1 << 30)) > 0)
-			;
+	while ((n = sendfile(to, from, NULL, 1 << 30)) > 0)
+		;
 	return !n;
 }
 

@@ -62,6 +62,18 @@ way=$(grep -o -m 1 -e '-c [0-9]*' /tmp/log)
 # shellcheck disable=SC2086 # the option and its value
 mended perf record -o /dev/null ${way:--c 100} -e cycles true
 heard min_period hardware 0x0
+# periods: how many the host has refused
+periods() { host cat /sys/kernel/debug/pvperf/vms | sed -n 's/.*refused word=min_period times=\([0-9]*\).*/\1/p'; }
+# An event of before that is still open there, with the key of the next one, hides nothing.
+perf stat -o /dev/null -e instructions sleep 1000 &
+keeps=$!
+mended perf record -o /dev/null -e cycles true
+before=$(periods)
+perf record -o /dev/null -c 100 -e cycles true 2> /dev/null
+after=$(periods)
+kill $keeps
+[ "${after:-0}" -gt "${before:-0}" ]
+tap $? "the host hears of it beside an open event, too" "$before, $after"
 refused "a group of $size" "group that needs $size counters.* has $(counters)" 'or weak' \
 	perf stat -e "{$many}" true
 perf stat -x, -o /tmp/a -e "{$many}:W" ./loop100m
