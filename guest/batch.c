@@ -252,6 +252,8 @@ static void step_close(struct pvperf_cpu *cpu, int s)
 
 	if (slot->open && slot->close) {
 		slot->open = false;
+		if (!slot->event)
+			__clear_bit(s, &cpu->set.odd);
 		batch_add(cpu, KVM_PERF_OP_CLOSE, s, 0);
 	}
 	slot->close = false;

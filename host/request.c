@@ -141,7 +141,7 @@ static bool vm_settle(struct pvperf_vm *vm, long wait)
 	if (wait_event_timeout(served, vm_is_done(vm, asked), wait))
 		return true;
 	pr_warn_ratelimited("process %d (%s) keeps perf from ending its events: another thread of it holds the lock of a vCPU's thread (perf_event_open, and memory that does not arrive); end that process\n",
-		vm->pid, vm->name);
+			    vm->pid, vm->name);
 	return false;
 }
 

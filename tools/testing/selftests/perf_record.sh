@@ -59,15 +59,19 @@ n=$(perf script -i $data -F comm,ip 2> /dev/null | grep -c loop100m)
 [ "$n" -gt 10 ]
 tap $? "-a samples the program" "$n samples"
 
-# The program is there. perf top itself is, too: at the end of its input it never sleeps.
-timeout 10 perf top --stdio -d 1 -e cycles < /dev/null > /tmp/top 2>&1 &
+# perf top takes some seconds to begin, and at the end of its input it never sleeps.
+mkfifo /tmp/no_input
+exec 9<> /tmp/no_input
+timeout 60 perf top --stdio -d 1 -e cycles < /tmp/no_input > /tmp/top 2>&1 &
 top=$!
+seen='^ *[1-9][0-9]\.[0-9]+% +loop100m '
 i=0
-while [ $((i += 1)) -le 30 ]; do
+until grep -qE "$seen" /tmp/top || [ $((i += 1)) -gt 400 ]; do
 	./loop100m
 done
 kill $top 2> /dev/null
 wait $top 2> /dev/null
-grep -qE '^ *[1-9][0-9]\.[0-9]+% +loop100m ' /tmp/top
+exec 9>&-
+grep -qE "$seen" /tmp/top
 tap $? "perf top shows the program" "$(grep '%' /tmp/top | tail -n 2 | tr '\n' ' ')"
 tap_end

@@ -13,6 +13,7 @@ from .paths import BUILD
 from .patience import Patience
 
 DIED, LATE = 71, 124
+SLOW = 60  # seconds after which a boot that has not ended is told
 
 
 def command(a, log, tmp):
@@ -38,18 +39,35 @@ def end(child):
         child.wait()
 
 
+class Boot:
+    """Tells each minute that host or guest has not come up."""
+
+    def __init__(self, a, log):
+        self.sides, self.log = ['host', 'guest'] if a.where == 'guest' else ['host'], log
+        self.since = self.last = time.monotonic()
+
+    def look(self, up):
+        now = time.monotonic()
+        if up >= len(self.sides) or now - self.last < SLOW:
+            return
+        self.last = now
+        say(f'the {self.sides[up]} has not come up after {now - self.since:.0f} s; its console: '
+            f'{os.path.relpath(self.log)}/{self.sides[up]}.log')
+
+
 def watch(child, a, log):
     """Copy the machine's output and reports until it ends. Returns how many lines of reports
     were printed, and whether the machine was ended because its time ran out."""
     interactive = not a.command
     output, told, late = Follow(os.path.join(log, 'output')), 0, False
-    patience = Patience(child.pid, a.timeout)
+    patience, waits = Patience(child.pid, a.timeout), Boot(a, log)
     try:
         while child.poll() is None:
             time.sleep(0.05)
             if not interactive:
                 output.copy()
             told, _ = status_tell(os.path.join(log, 'status'), told)
+            waits.look(told)
             if not interactive and patience.over():
                 late = True
                 end(child)
