@@ -31,6 +31,7 @@ void pvperf_refusal_note(struct pvperf_vm *vm, enum pvperf_word word,
 	if (!refusals)
 		return;
 	atomic64_inc(&refusals[word].times);
+	WRITE_ONCE(refusals[word].last, ktime_get_seconds());
 	if (!attr)
 		return;
 	WRITE_ONCE(refusals[word].type, attr->type);

@@ -53,6 +53,7 @@ struct pvperf_stats {
 /* How often a word of the policy has refused something, or let it wait, and what last. */
 struct pvperf_refusal {
 	atomic64_t times;
+	time64_t last;			/* ktime_get_seconds() */
 	u32 type;			/* of the event, KVM_PERF_TYPE_* ... */
 	u64 config;			/* ... and its config */
 };

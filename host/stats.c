@@ -107,10 +107,11 @@ static void refusals_show(struct seq_file *m, const struct pvperf_vm *vm)
 	for (i = 0; refusal && i < PVPERF_WORDS; i++, refusal++) {
 		times = atomic64_read(&refusal->times);
 		if (times)
-			seq_printf(m, "  refused word=%s times=%lld type=%s config=0x%llx\n",
+			seq_printf(m, "  refused word=%s times=%lld type=%s config=0x%llx ago=%lld\n",
 				   pvperf_words[i].name, times,
 				   event_type(READ_ONCE(refusal->type)),
-				   READ_ONCE(refusal->config));
+				   READ_ONCE(refusal->config),
+				   ktime_get_seconds() - READ_ONCE(refusal->last));
 	}
 }
 

@@ -12,8 +12,8 @@
 
 struct refused {
 	enum pvperf_word word;
-	uint64_t times;
-	char event[64];		/* the last one, or "" */
+	uint64_t times, ago;	/* seconds since the last one */
+	char event[64];		/* which that was, or "" */
 };
 
 struct vm {

@@ -23,8 +23,8 @@ machine_vms() {
 	cat > sys/kernel/debug/pvperf/vms <<-'END'
 	vm pid=178 pages=2 held=512 calls=36 ops=58 refused=3 overflows=7 nmis=5
 	  policy rule=2 access=local priority=pinned raw=no host_events=yes max_events=64 max_vm_events=4096 max_opens=4096 max_calls=1000000000 max_overflows=16000 max_pages=2048 min_period=1000
-	  refused word=raw times=12 type=raw config=0x1c0
-	  refused word=max_calls times=3 type=hardware config=0x0
+	  refused word=raw times=12 type=raw config=0x1c0 ago=7
+	  refused word=max_calls times=3 type=hardware config=0x0 ago=90
 	  vcpu index=0 events=3 attached=1 nmis=5
 	    event id=0 type=hardware config=0x0 flags=0x21 period=0 state=off count=527118 enabled=400 running=100
 	    event id=1 type=cache config=0x10000 flags=0x11 period=4000 state=counting count=18446744073709551615 enabled=0 running=0

@@ -84,11 +84,11 @@ ruled set-two 'sed -i s/pid=200/pid=178/ sys/kernel/debug/pvperf/vms; put proc/2
 ruled set-word : 2 "'colour=red' is no word" '' set web colour=red
 ruled set-value : 2 'max_events=65 is not between' '' set web max_events=65
 ruled set-nothing : 2 'wants a VM and a word' '' set web
-ruled refused : 0 'VM 178 web CPU 0/KVM: 12 raw events were refused, the last one r1c0; raw=yes would allow it' '' refused
-ruled refused-waits : 0 '3 calls had to wait; a greater max_calls' '' refused
-ruled refused-now "sed -i '/rule=2/s/raw=no/raw=yes/' sys/kernel/debug/pvperf/vms" 0 'the last one r1c0; it is allowed now' '' refused
-ruled refused-alone "sed -i '/^vm pid=200 /s/\$/ alone=1/; s/refused word=raw/refused word=access/' sys/kernel/debug/pvperf/vms" 0 'were refused; VM 200 has the host alone now' '' refused
+ruled refused : 0 'VM 178 web CPU 0/KVM: 12 raw events were refused, the last one r1c0 7 s ago; raw=yes would allow it' '' refused
+ruled refused-waits : 0 '3 calls had to wait, the last one 90 s ago; a greater max_calls' '' refused
+ruled refused-now "sed -i '/rule=2/s/raw=no/raw=yes/' sys/kernel/debug/pvperf/vms" 0 'the last one r1c0 7 s ago; it is allowed now' '' refused
+ruled refused-alone "sed -i '/^vm pid=200 /s/\$/ alone=1/; s/refused word=raw/refused word=access/' sys/kernel/debug/pvperf/vms" 0 'were refused, the last one 7 s ago; VM 200 has the host alone now' '' refused
 ruled refused-waiting "sed -i '/rule=2/s/access=local/access=exclusive/; s/refused word=raw/refused word=access/' sys/kernel/debug/pvperf/vms" 0 'it waits until no other VM counts' '' refused
 ruled refused-none 'sed -i /refused.word/d sys/kernel/debug/pvperf/vms' 0 'the policies have refused no call' '' refused
 ruled refused-json-error 'rm sys/kernel/debug/pvperf/vms' 1 $'"\n}' '' refused --json
-ruled refused-json : 0 '"word":"raw"' '' refused --json
+ruled refused-json : 0 '"seconds_ago":7' '' refused --json
