@@ -21,18 +21,19 @@ held() {
 			END { print n }" /proc/vmstat' | tr '\n' ' '
 }
 
-# held_is WANT: waits some seconds for it, as memory is freed by RCU
+# held_is WANT: waits for it, as memory is freed by RCU, and pvperf_host keeps one perf_event of each
+# kind for ten seconds
 held_is() {
-	for i in 1 2 3 4 5 6 7 8; do
-		[ "$(held)" != "$1" ] || return 0
+	i=0
+	until [ "$(held)" = "$1" ]; do
+		[ $((i += 1)) -le 30 ] || return
 		sleep 0.5
 	done
-	return 1
 }
 
 # What the host holds without any event of a guest.
 rmmod pvperf_guest
-sleep 1
+held_is '0 0 '
 none=$(held)
 insmod /lab/pvperf_guest.ko
 perf stat -o /tmp/stat -e cycles,instructions ./loop5m
