@@ -24,17 +24,23 @@ kernel_suite() {
 	echo "$s"
 }
 
+# stock NAME: of a kernel that tells, or its suite: the name of Debian's
+stock() {
+	local name=${1%-debug}
+	echo "${name%-races}"
+}
+
 # perf_suite SUITE: the suite whose perf a kernel of SUITE gets: its own, as its users have
 # it; but the tests read what a newer perf than bookworm's prints
 perf_suite() {
-	[ "${1%-debug}" = bookworm ] && echo "$USERLAND" || echo "${1%-debug}"
+	[ "$(stock "$1")" = bookworm ] && echo "$USERLAND" || stock "$1"
 }
 
 # kernel_version 6.12: the full name that uname -r gives, from the suite's root
 kernel_version() {
 	local d suite
 	suite=$(kernel_suite "$1") || exit 1
-	for d in "$BUILD/roots/$suite/usr/lib/modules/${1%-debug}".*; do
+	for d in "$BUILD/roots/$suite/usr/lib/modules/$(stock "$1")".*; do
 		if [ -e "$d/build" ] || [ -L "$d/build" ]; then
 			basename "$d"
 			return

@@ -34,5 +34,5 @@ def said(output):
 
 
 def allowed(known, test, kernel, cpu, skip):
-    return any(test == t and k in ('*', kernel, kernel.removesuffix('-debug')) and c in ('*', cpu) and pattern.fullmatch(skip)
+    return any(test == t and k in ('*', kernel, kernel.removesuffix('-debug').removesuffix('-races')) and c in ('*', cpu) and pattern.fullmatch(skip)
                for t, k, c, pattern in known)
