@@ -342,16 +342,16 @@ static inline void pvperf_core_retry(struct perf_event *perf)
  * @task: the task; if it is not the current one, the answer is as old as its tick
  *
  * update_curr() of kernel/sched/fair.c adds the time since .exec_start to
- * .sum_exec_runtime and sets .exec_start to now.
+ * .sum_exec_runtime and sets .exec_start to now; another CPU may do that, too.
  *
  * Return: nanoseconds.
  */
 static inline u64 pvperf_core_ran(const struct task_struct *task)
 {
-	u64 ran = task->se.sum_exec_runtime;
+	u64 ran = READ_ONCE(task->se.sum_exec_runtime);
 
 	if (task == current)
-		ran += local_clock() - task->se.exec_start;
+		ran += local_clock() - READ_ONCE(task->se.exec_start);
 	return ran;
 }
 

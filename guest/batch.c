@@ -252,11 +252,11 @@ static void step_close(struct pvperf_cpu *cpu, int s)
 
 	if (slot->open && slot->close) {
 		slot->open = false;
-		if (!slot->event)
-			__clear_bit(s, &cpu->set.odd);
 		batch_add(cpu, KVM_PERF_OP_CLOSE, s, 0);
 	}
 	slot->close = false;
+	if (!slot->open && !slot->event)
+		__clear_bit(s, &cpu->set.odd);
 }
 
 static u64 step_open_param(struct pvperf_cpu *cpu, int s)

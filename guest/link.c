@@ -58,6 +58,8 @@ static void link_drop(struct pvperf_cpu *cpu)
 		slot->open = false;
 		pvperf_slot_set_on(cpu, slot, false);
 		slot->begins = false;
+		if (!slot->event)
+			__clear_bit(slot - cpu->slot, &cpu->set.odd);
 	}
 	cpu->set.idling = cpu->set.stale = cpu->set.refused = cpu->read.fresh = 0;
 	cpu->link.attached = false;

@@ -97,12 +97,30 @@ void pvperf_period_refresh(struct pvperf_cpu *cpu, struct perf_event *event)
 				  NSEC_PER_MSEC;
 
 	lockdep_assert_irqs_disabled();
-	if (!p->slot->on || now - p->count_fresh_at < patience)
+	if (!p->slot->on || now - READ_ONCE(p->count_fresh_at) < patience)
 		return;
 	if (pvperf_call_read_nmi(pvperf_cpu_id(cpu, p->slot)) < 0)
 		pvperf_link_forget(cpu);
 	else
 		pvperf_event_mark_fresh(p, true);
+}
+
+/*
+ * The count, and when it was up to date; returns whether the times were so then, too. An NMI
+ * may fold the next count meanwhile: that is a count of another time.
+ */
+static bool period_count(struct perf_event *event, const struct pvperf_event *p, u64 *count,
+			 u64 *at)
+{
+	bool times;
+
+	do {
+		*at = READ_ONCE(p->count_fresh_at);
+		times = READ_ONCE(p->times_fresh);
+		*count = local64_read(&event->hw.prev_count);
+		barrier();
+	} while (*at != READ_ONCE(p->count_fresh_at));
+	return times;
 }
 
 /*
@@ -112,19 +130,19 @@ void pvperf_period_refresh(struct pvperf_cpu *cpu, struct perf_event *event)
 static u64 period_count_in_tick(struct perf_event *event, struct pvperf_event *p,
 				const struct guest_perf_event *ev)
 {
-	u64 count = local64_read(&event->hw.prev_count);
-	u64 counted = count - p->paced_count, time = p->count_fresh_at - p->paced_at;
-	u64 running = READ_ONCE(ev->time_running);
+	u64 running = READ_ONCE(ev->time_running), count, at;
+	bool times = period_count(event, p, &count, &at);
+	u64 counted = count - p->paced_count, time = at - p->paced_at;
 
 	if (!counted)
 		return 0;
 	/* Leaves out the time without a counter. An overflow brings no times. */
-	if (p->times_fresh) {
+	if (times) {
 		time = min(time, running - p->paced_running);
 		p->paced_running = running;
 	}
 	p->paced_count = count;
-	p->paced_at = p->count_fresh_at;
+	p->paced_at = at;
 	if (counted >= PVPERF_COUNTED_MAX || time < NSEC_PER_USEC)
 		return 0;
 	if (!p->tuned)

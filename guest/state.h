@@ -72,7 +72,7 @@ struct pvperf_slot {
 	bool begins;	/* was on when .event came: that counts from the next READ or DISABLE */
 	bool rearm;	/* restart the period */
 	bool halted;	/* throttled: the host counts on, overflows make no samples */
-	bool close;	/* close the host event: another key wants the slot, or nobody */
+	bool close;	/* close the host event: another key or period wants the slot, or nobody */
 };
 
 /* Finding a slot by its number, and the number by the slot, is then a shift. */
@@ -298,8 +298,8 @@ static inline bool pvperf_event_tells_period(const struct perf_event *event)
 /* The page's count is up to date now; its times are, too, if @times. Any context. */
 static inline void pvperf_event_mark_fresh(struct pvperf_event *p, bool times)
 {
-	p->count_fresh_at = local_clock();
-	p->times_fresh = times;
+	WRITE_ONCE(p->count_fresh_at, local_clock());
+	WRITE_ONCE(p->times_fresh, times);
 }
 
 /* Has the host counted for it since .added? In a group: for all of the group. */

@@ -122,7 +122,7 @@ static void round_work(struct work_struct *work)
 		return;
 	/* While the steps are not watched nothing keeps KVM's vCPUs; the next round tries again. */
 	if (last == now || !watching || !trace_pvperf_clock_enabled()) {
-		schedule_delayed_work(&again, 1);
+		schedule_delayed_work(&again, watching ? 1 : HZ);
 		return;
 	}
 	last = now;

@@ -30,8 +30,10 @@ void pvperf_refusal_note(struct pvperf_vm *vm, enum pvperf_word word,
 
 	if (!refusals)
 		return;
-	atomic64_inc(&refusals[word].times);
 	WRITE_ONCE(refusals[word].last, ktime_get_seconds());
+	/* Who reads .times finds .last; pairs with refusals_show(). */
+	smp_mb__before_atomic();
+	atomic64_inc(&refusals[word].times);
 	if (!attr)
 		return;
 	WRITE_ONCE(refusals[word].type, attr->type);

@@ -103,7 +103,8 @@ void pvperf_request(struct pvperf_vm *vm, enum pvperf_vm_task task, unsigned lon
 	if (!refcount_inc_not_zero(&vm->refs))
 		return;
 	set_bit(task, &vm->todo);
-	atomic_inc_return(&vm->asked);
+	if (atomic_inc_return(&vm->asked) - 1 == READ_ONCE(vm->done))
+		WRITE_ONCE(vm->asked_at, jiffies);
 	works = READ_ONCE(vm->ended) ? pvperf_end_works : pvperf_works;
 	if (delay ? !queue_delayed_work(works, &vm->work, delay) :
 		    mod_delayed_work(works, &vm->work, 0))
@@ -140,6 +141,9 @@ static bool vm_settle(struct pvperf_vm *vm, long wait)
 
 	if (wait_event_timeout(served, vm_is_done(vm, asked), wait))
 		return true;
+	/* Nothing holds it up: it was asked a moment ago, and others have used up the time. */
+	if (time_before(jiffies, READ_ONCE(vm->asked_at) + HZ))
+		return false;
 	pr_warn_ratelimited("process %d (%s) keeps perf from ending its events: another thread of it holds the lock of a vCPU's thread (perf_event_open, and memory that does not arrive); end that process\n",
 			    vm->pid, vm->name);
 	return false;

@@ -101,17 +101,20 @@ static void policy_show(struct seq_file *m, const struct pvperf_vm *vm)
 static void refusals_show(struct seq_file *m, const struct pvperf_vm *vm)
 {
 	const struct pvperf_refusal *refusal = READ_ONCE(vm->refusals);
+	time64_t last;
 	s64 times;
 	int i;
 
 	for (i = 0; refusal && i < PVPERF_WORDS; i++, refusal++) {
-		times = atomic64_read(&refusal->times);
+		/* Pairs with pvperf_refusal_note(). The clock comes after it. */
+		times = atomic64_read_acquire(&refusal->times);
+		last = READ_ONCE(refusal->last);
 		if (times)
 			seq_printf(m, "  refused word=%s times=%lld type=%s config=0x%llx ago=%lld\n",
 				   pvperf_words[i].name, times,
 				   event_type(READ_ONCE(refusal->type)),
 				   READ_ONCE(refusal->config),
-				   ktime_get_seconds() - READ_ONCE(refusal->last));
+				   max_t(s64, ktime_get_seconds() - last, 0));
 	}
 }
 

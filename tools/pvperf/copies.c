@@ -29,7 +29,7 @@
 #define CPU_MAX		3600	/* seconds; of a few GB it takes a minute */
 /* Of the process that reads. Any other status is a failure: a sanitizer's is 1. */
 #define EXIT_NO_COPIES	64
-#define EXIT_COPIES	66		/* and what it found: up to EXIT_DOUBT */
+#define EXIT_COPIES	66		/* and what it found: EXIT_FITS or EXIT_DOUBT */
 
 static struct copies all;
 
@@ -389,7 +389,7 @@ static int read_all(const struct merge *merge, pid_t parent)
 	status = judge_all(&all, &merge->why);
 	for (i = 0; i < all.nr_guests; i++)
 		inject_tell(&all.guests[i]);
-	return all_stamp_speed() ? EXIT_NO_COPIES : status;
+	return status == EXIT_PROBLEM || all_stamp_speed() ? EXIT_NO_COPIES : status;
 }
 
 /* What it prints is the user's: --why. */
@@ -397,8 +397,10 @@ static int read_status(const struct merge *merge, pid_t parent)
 {
 	int status = read_all(merge, parent);
 
-	if (fflush(stdout) || ferror(stdout))
-		status = status == EXIT_NO_COPIES ? status : merge_failed("standard output", strerror(errno));
+	if (status != EXIT_NO_COPIES && (fflush(stdout) || ferror(stdout))) {
+		merge_failed("standard output", strerror(errno));
+		status = EXIT_NO_COPIES;
+	}
 	return status == EXIT_NO_COPIES ? status : EXIT_COPIES + status;
 }
 

@@ -50,8 +50,12 @@ static void todo_print(const struct vm *vm, enum pvperf_word word, const struct 
 static void table_one(const char *title, const struct vm *vm, const struct refused *refused,
 		      const struct vm *alone)
 {
-	printf("VM %s: %" PRIu64 " %s, the last one %s%s%" PRIu64 " s ago; ", title, refused->times,
-	       reasons[refused->word].what, refused->event, *refused->event ? " " : "", refused->ago);
+	printf("VM %s: %" PRIu64 " %s", title, refused->times, reasons[refused->word].what);
+	if (*refused->event || refused->ago >= 0)
+		printf(", the last one%s%s", *refused->event ? " " : "", refused->event);
+	if (refused->ago >= 0)
+		printf(" %" PRId64 " s ago", refused->ago);
+	printf("; ");
 	todo_print(vm, refused->word, alone);
 }
 
@@ -83,7 +87,8 @@ static void json_one(struct json_object *list, const struct vm *vm, const struct
 			       json_object_new_string(vm->process.name) : NULL);
 	json_object_object_add(o, "word", json_object_new_string(pvperf_words[refused->word].name));
 	json_object_object_add(o, "times", json_object_new_int64(refused->times));
-	json_object_object_add(o, "seconds_ago", json_object_new_int64(refused->ago));
+	json_object_object_add(o, "seconds_ago", refused->ago < 0 ? NULL :
+			       json_object_new_int64(refused->ago));
 	json_object_object_add(o, "event", *refused->event ?
 			       json_object_new_string(refused->event) : NULL);
 	json_object_array_add(list, o);

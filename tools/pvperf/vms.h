@@ -12,7 +12,8 @@
 
 struct refused {
 	enum pvperf_word word;
-	uint64_t times, ago;	/* seconds since the last one */
+	uint64_t times;
+	int64_t ago;		/* seconds since the last one; -1: the host's module does not tell */
 	char event[64];		/* which that was, or "" */
 };
 

@@ -77,12 +77,14 @@ tap $? "a group counts all of the time" "$(tr '\n' ' ' < /tmp/stat)"
 # What a cgroup's tasks do, and not what others do. A cgroup has perf's controller once its parent
 # has given it any other, as systemd does.
 top=/sys/fs/cgroup
-grep -q " $top cgroup2 " /proc/mounts || mount -t cgroup2 none $top
+mounted=
+grep -q " $top cgroup2 " /proc/mounts || { mount -t cgroup2 none $top; mounted=1; }
 echo +pids > $top/cgroup.subtree_control
 mkdir $top/busy $top/idle
 perf stat -a -x, -o /tmp/stat -e instructions:u --for-each-cgroup busy,idle \
 	sh -c "./loop100m; echo \$\$ > $top/busy/cgroup.procs; exec ./loop100m"
 rmdir $top/busy $top/idle
+[ -z "$mounted" ] || { echo -pids > $top/cgroup.subtree_control; umount $top; }
 n=$(grep ',busy,' /tmp/stat | stat_value)
 within "${n:-0}" $want 1 && grep -q '^<not counted>.*,idle,' /tmp/stat
 tap $? "each cgroup counts its own tasks" "$(grep instructions /tmp/stat | tr '\n' ' ')"

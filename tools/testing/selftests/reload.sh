@@ -34,6 +34,7 @@ held_is() {
 # What the host holds without any event of a guest.
 rmmod pvperf_guest
 held_is '0 0 '
+tap $? "the host holds nothing" "$(held)"
 none=$(held)
 insmod /lab/pvperf_guest.ko
 perf stat -o /tmp/stat -e cycles,instructions ./loop5m

@@ -18,8 +18,9 @@ both() {
 
 # differing: the walks that differ, as HOST|GUEST|WALK:MASK. How many samples and signals fit
 # into the same work, or are lost, depends on where the period began: one more or less is no
-# difference. So does when an event stops that refresh() has given a number of overflows: of a
-# walk that is the same until then, the rest is in /tmp/limited.
+# difference. So does when an event stops that refresh() has given a number of overflows. Of a
+# walk that has looked at events before, and is the same until then, what comes after is not
+# compared; it is in /tmp/limited.
 differing() {
 	paste -d '|' /tmp/there /tmp/here | awk -F'|' '
 		function near(a, b) {
@@ -40,7 +41,8 @@ differing() {
 		}
 		BEGIN { KIND = "^(signals=[0-9]+|[0-9]+x9|l[0-9]+)$" }
 		same($1, $2) { next }
-		$1 ~ /refresh/ && same(until_limited($1), until_limited($2)) { print > "/tmp/limited"; next }
+		until_limited($1) ~ / t[0+][0+]/ && $1 ~ /refresh/ &&
+			same(until_limited($1), until_limited($2)) { print > "/tmp/limited"; next }
 		{ split($1, walk, ";"); print $0 "|" walk[1] }'
 }
 

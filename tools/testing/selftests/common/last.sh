@@ -6,13 +6,16 @@
 # lab takes for complaints.
 leaks=/sys/kernel/debug/kmemleak
 
-[ -e /proc/lockdep_stats ] || exit 0
+races=/sys/kernel/debug/kcsan
+
+[ -e /proc/lockdep_stats ] || [ -e $races ] || exit 0
 complain() { echo "<3>BUG: $1" > /dev/kmsg; }
-grep -q 'debug_locks: *1' /proc/lockdep_stats || complain "lockdep has turned itself off"
-[ -e $leaks ] || { complain "no kmemleak"; exit 0; }
+[ -e $races ] || grep -q 'debug_locks: *1' /proc/lockdep_stats || complain "lockdep has turned itself off"
 for module in pvperf_host pvperf_guest; do
 	[ ! -e /sys/module/$module ] || rmmod $module || complain "$module can't be unloaded"
 done
+[ ! -e $races ] || exit 0
+[ -e $leaks ] || { complain "no kmemleak"; exit 0; }
 # Objects younger than five seconds are not looked at; the first scan may take a moving pointer for none.
 scan() {
 	sleep 6
