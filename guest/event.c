@@ -35,7 +35,7 @@ event_start_here(struct pvperf_cpu *cpu, struct perf_event *event,
 	WRITE_ONCE(event->hw.state, 0);
 	if (!slot)
 		return;
-	slot->halted = false;
+	WRITE_ONCE(slot->halted, false);
 	if (p->key.sampling && (flags & PERF_EF_RELOAD) &&
 	    pvperf_period_overdue(event, slot))
 		slot->rearm = true;
@@ -77,7 +77,8 @@ static void event_stop_here(struct pvperf_cpu *cpu, struct perf_event *event,
 	WRITE_ONCE(hw->state, hw->state | PERF_HES_STOPPED);
 	if (!slot)
 		return;
-	slot->halted |= in_nmi();
+	if (in_nmi())
+		WRITE_ONCE(slot->halted, true);
 	set_bit(slot - cpu->slot, &cpu->set.dirty);
 	if (!(flags & PERF_EF_UPDATE) || (hw->state & PERF_HES_UPTODATE))
 		return;

@@ -69,17 +69,18 @@ u64 pvperf_period_arm(struct pvperf_cpu *cpu, struct pvperf_slot *slot)
 
 bool pvperf_period_overdue(struct perf_event *event, const struct pvperf_slot *slot)
 {
-	u64 period;
+	u64 period, armed;
 	s64 left;
 
 	lockdep_assert_irqs_disabled();
 	if (!slot->key.sampling || !slot->on)
 		return false;
-	left = slot->armed - local64_read(&pvperf_event_of(event)->since);
+	armed = READ_ONCE(slot->armed);
+	left = armed - local64_read(&pvperf_event_of(event)->since);
 	period = pvperf_period_of(event);
 	if (!pvperf_event_is_freq(event)) {
 		period_look(event);
-		return slot->armed != period || pvperf_event_of(event)->anew;
+		return armed != period || pvperf_event_of(event)->anew;
 	}
 	return left > 0 && left / 2 > period;
 }

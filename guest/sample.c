@@ -55,7 +55,7 @@ static bool sample_limited_nmi(const struct perf_event *event)
 static bool sample_wanted_nmi(const struct pvperf_slot *slot,
 			      const struct perf_event *event)
 {
-	return !slot->halted &&
+	return !READ_ONCE(slot->halted) &&
 	       (event == slot->event || !(event->attr.sigtrap || sample_limited_nmi(event)));
 }
 
