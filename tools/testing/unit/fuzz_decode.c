@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: GPL-2.0
+/* libFuzzer's mutations of what a guest's calls lead to: what is taken fits, and says nothing new. */
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "decode.h"
+
+#define PAGE	4096
+
+static void want(int good, const char *what)
+{
+	if (good)
+		return;
+	fprintf(stderr, "%s\n", what);
+	abort();
+}
+
+static int fits(uint64_t addr, uint64_t size, uint64_t align)
+{
+	return !(addr % align) && addr / PAGE == (addr + size - 1) / PAGE;
+}
+
+struct input {
+	uint64_t addr;
+	uint32_t size, n;
+	struct guest_perf_event_param param;
+	struct guest_perf_attr attr;
+	struct guest_perf_op op;
+};
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct input in = { };
+	uint32_t align;
+
+	memcpy(&in, data, size < sizeof(in) ? size : sizeof(in));
+	align = 1 << (in.n % 13);
+	in.size = 1 + in.size % PAGE;
+	want((pvperf_decode_range(in.addr, in.size, align) == 0) == fits(in.addr, in.size, align),
+	     "range");
+	if (!pvperf_decode_batch(in.addr, in.n, 64))
+		want(in.n && in.n <= 64 && fits(in.addr, in.n * sizeof(in.op), 8), "batch");
+	if (!pvperf_decode_param(&in.param))
+		want(fits(in.param.guest_event_addr, pvperf_decode_event_size(&in.param), 4) &&
+		     fits(in.param.attr_addr, sizeof(in.attr), 8) && in.param.id >= 0, "parameter");
+	pvperf_decode_attr(&in.attr);
+	pvperf_decode_op(&in.op);
+	return 0;
+}
