@@ -65,7 +65,7 @@ static int key_raw(u64 config, u64 config1, struct pvperf_key *key)
 	key->type = KVM_PERF_TYPE_RAW;
 	/* Where no raw event is allowed the host is to hear of this one, too. */
 	if (config1 && pvperf_raw_wants_config1(maker, config) &&
-	    pvperf_caps.features & KVM_PERF_FEATURE_RAW)
+	    pvperf_key_allowed(key))
 		return pvperf_refuse_config1(config);
 	key->model = pvperf_caps.model;
 	key->config = pvperf_raw_config(maker, config);

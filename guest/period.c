@@ -107,8 +107,8 @@ void pvperf_period_refresh(struct pvperf_cpu *cpu, struct perf_event *event)
 }
 
 /*
- * The count, and when it was up to date; returns whether the times were so then, too. An NMI
- * may fold the next count meanwhile: that is a count of another time.
+ * The count, and when it was up to date; returns whether the times were so then, too. Reads all
+ * again if an NMI has folded a newer count meanwhile.
  */
 static bool period_count(struct perf_event *event, const struct pvperf_event *p, u64 *count,
 			 u64 *at)
@@ -119,7 +119,6 @@ static bool period_count(struct perf_event *event, const struct pvperf_event *p,
 		*at = READ_ONCE(p->count_fresh_at);
 		times = READ_ONCE(p->times_fresh);
 		*count = local64_read(&event->hw.prev_count);
-		barrier();
 	} while (*at != READ_ONCE(p->count_fresh_at));
 	return times;
 }

@@ -87,6 +87,8 @@ void pvperf_request_work(struct work_struct *work)
 	else
 		vm_work_end(vm);
 	vm_note_done(vm, asked);
+	/* What has been asked for meanwhile begins to wait. */
+	WRITE_ONCE(vm->asked_at, jiffies);
 	wake_up_all(&served);
 	/* May destroy the VM, which takes long if it is large. */
 	if (kvm)

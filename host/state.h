@@ -98,7 +98,7 @@ struct pvperf_vm {
 	atomic64_t open_at;		/* refusal.c: when the next OPEN may be */
 	struct delayed_work work;	/* does what others want of the VM; holds a reference */
 	unsigned long todo;		/* bits of enum pvperf_vm_task, for .work */
-	unsigned long asked_at;		/* jiffies when .work, idle, was asked for */
+	unsigned long asked_at;		/* jiffies when .work was asked for, or ended */
 	atomic_t asked;			/* how often .work was asked for ... */
 	int done;			/* ... and up to which of these it is done */
 	struct llist_node freed;	/* waits for a grace period */

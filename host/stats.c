@@ -106,7 +106,7 @@ static void refusals_show(struct seq_file *m, const struct pvperf_vm *vm)
 	int i;
 
 	for (i = 0; refusal && i < PVPERF_WORDS; i++, refusal++) {
-		/* Pairs with pvperf_refusal_note(). The clock comes after it. */
+		/* Pairs with pvperf_refusal_note(). The clock is read after .last. */
 		times = atomic64_read_acquire(&refusal->times);
 		last = READ_ONCE(refusal->last);
 		if (times)

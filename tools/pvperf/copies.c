@@ -408,7 +408,7 @@ static int read_ended(int status)
 {
 	int found = WEXITSTATUS(status) - EXIT_COPIES;
 
-	if (WIFEXITED(status) && found >= EXIT_FITS && found <= EXIT_DOUBT)
+	if (WIFEXITED(status) && (found == EXIT_FITS || found == EXIT_DOUBT))
 		return found;
 	if (!WIFEXITED(status))
 		fprintf(stderr, "pvperf: merge: reading the files ended by signal %d: one of them is damaged\n", WTERMSIG(status));

@@ -18,9 +18,9 @@ both() {
 
 # differing: the walks that differ, as HOST|GUEST|WALK:MASK. How many samples and signals fit
 # into the same work, or are lost, depends on where the period began: one more or less is no
-# difference. So does when an event stops that refresh() has given a number of overflows. Of a
-# walk that has looked at events before, and is the same until then, what comes after is not
-# compared; it is in /tmp/limited.
+# difference. After refresh() an event stops at an overflow, so when it stops depends on that, too:
+# a walk that has looked at events before the refresh(), and is the same up to it, goes to
+# /tmp/limited.
 differing() {
 	paste -d '|' /tmp/there /tmp/here | awk -F'|' '
 		function near(a, b) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* libFuzzer's mutations of what a guest's calls lead to: what is taken fits, and says nothing new. */
+/* libFuzzer's mutations of what a guest's calls lead to: what is accepted lies within one page. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
