@@ -30,14 +30,14 @@ void pvperf_refusal_note(struct pvperf_vm *vm, enum pvperf_word word,
 
 	if (!refusals)
 		return;
+	if (attr) {
+		WRITE_ONCE(refusals[word].type, attr->type);
+		WRITE_ONCE(refusals[word].config, attr->config);
+	}
 	WRITE_ONCE(refusals[word].last, ktime_get_seconds());
-	/* Who reads .times finds .last; pairs with refusals_show(). */
+	/* Who reads .times finds the others; pairs with refusals_show(). */
 	smp_mb__before_atomic();
 	atomic64_inc(&refusals[word].times);
-	if (!attr)
-		return;
-	WRITE_ONCE(refusals[word].type, attr->type);
-	WRITE_ONCE(refusals[word].config, attr->config);
 }
 
 /* ns; KVM's memory slots wait meanwhile, as the vCPU is in its SRCU. */

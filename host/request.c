@@ -86,9 +86,9 @@ void pvperf_request_work(struct work_struct *work)
 		vm_work_do(vm, todo);
 	else
 		vm_work_end(vm);
-	vm_note_done(vm, asked);
-	/* What has been asked for meanwhile begins to wait. */
+	/* What has been asked for meanwhile begins to wait. Before .done, for vm_settle(). */
 	WRITE_ONCE(vm->asked_at, jiffies);
+	vm_note_done(vm, asked);
 	wake_up_all(&served);
 	/* May destroy the VM, which takes long if it is large. */
 	if (kvm)
@@ -143,8 +143,8 @@ static bool vm_settle(struct pvperf_vm *vm, long wait)
 
 	if (wait_event_timeout(served, vm_is_done(vm, asked), wait))
 		return true;
-	/* Nothing holds it up: it was asked a moment ago, and others have used up the time. */
-	if (time_before(jiffies, READ_ONCE(vm->asked_at) + HZ))
+	/* Others have used up the time, and it was asked a moment ago. */
+	if (wait < HZ && time_before(jiffies, READ_ONCE(vm->asked_at) + HZ))
 		return false;
 	pr_warn_ratelimited("process %d (%s) keeps perf from ending its events: another thread of it holds the lock of a vCPU's thread (perf_event_open, and memory that does not arrive); end that process\n",
 			    vm->pid, vm->name);
