@@ -127,7 +127,8 @@ account_begin(struct pvperf_cpu *cpu, struct perf_event *event,
 	u64 count = READ_ONCE(ev->count);
 
 	local64_set(&event->hw.prev_count, count);
-	p->clock = p->level_clock = p->count_fresh_at = p->paced_at = now;
+	p->clock = p->level_clock = p->paced_at = now;
+	WRITE_ONCE(p->count_fresh_at, now);
 	p->level_lost = p->lost;
 	p->paced_count = count;
 	p->enabled = READ_ONCE(ev->time_enabled);
@@ -163,8 +164,8 @@ static __always_inline void account_update(struct pvperf_cpu *cpu, struct pvperf
 	}
 	p = pvperf_event_of(event);
 	account_fold(event, p, ev);
-	p->count_fresh_at = cpu->batch.now;
-	p->times_fresh = true;
+	WRITE_ONCE(p->times_fresh, true);
+	WRITE_ONCE(p->count_fresh_at, cpu->batch.now);
 	if (pvperf_time_book_whole(p, ev, next, cpu->batch.now))
 		return;
 	lost = p->lost;

@@ -61,7 +61,7 @@ u64 pvperf_period_arm(struct pvperf_cpu *cpu, struct pvperf_slot *slot)
 		return 0;
 	period = pvperf_period_of(slot->event);
 	since = period_since(slot->event);
-	slot->armed = period;
+	WRITE_ONCE(slot->armed, period);
 	WRITE_ONCE(ev->period, period);
 	/* Never 0, which would mean a whole period. */
 	return clamp_t(s64, period - since, 1, period);
@@ -93,12 +93,13 @@ bool pvperf_period_overdue(struct perf_event *event, const struct pvperf_slot *s
 void pvperf_period_refresh(struct pvperf_cpu *cpu, struct perf_event *event)
 {
 	struct pvperf_event *p = pvperf_event_of(event);
-	u64 now = local_clock();
+	/* Before the clock: an NMI in between makes it newer. */
+	u64 fresh = READ_ONCE(p->count_fresh_at);
 	u64 patience = p->tuned ? 2 * NSEC_PER_SEC / event->attr.sample_freq :
 				  NSEC_PER_MSEC;
 
 	lockdep_assert_irqs_disabled();
-	if (!p->slot->on || now - READ_ONCE(p->count_fresh_at) < patience)
+	if (!p->slot->on || local_clock() - fresh < patience)
 		return;
 	if (pvperf_call_read_nmi(pvperf_cpu_id(cpu, p->slot)) < 0)
 		pvperf_link_forget(cpu);

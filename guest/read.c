@@ -18,13 +18,13 @@
 #include "state.h"
 #include "time.h"
 
-/* May interrupt a flush, so it touches neither the batch nor the times. */
+/* May interrupt a flush, so it touches neither the batch nor what has been booked of the times. */
 static void read_nmi(struct pvperf_cpu *cpu, struct perf_event *event)
 {
 	struct pvperf_slot *slot = pvperf_event_of(event)->slot;
 
-	if (cpu->link.attached && slot->on)
-		pvperf_call_read_nmi(pvperf_cpu_id(cpu, slot));
+	if (cpu->link.attached && slot->on && pvperf_call_read_nmi(pvperf_cpu_id(cpu, slot)) >= 0)
+		pvperf_event_mark_fresh(pvperf_event_of(event), true);
 	if (slot->open)
 		pvperf_account_fold(event, pvperf_cpu_event(cpu, slot));
 	/* A reader has this now, so a levelling must not take it back. */

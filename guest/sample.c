@@ -151,6 +151,6 @@ void pvperf_sample_nmi(struct pvperf_cpu *cpu, int s, struct pt_regs *regs)
 	pvperf_account_lose_samples(event, n - made);
 	if (stretched)
 		pvperf_account_lose_missed(event);
-	slot->armed = READ_ONCE(ev->period);
+	WRITE_ONCE(slot->armed, READ_ONCE(ev->period));
 	WRITE_ONCE(ev->period, pvperf_period_of(event));
 }

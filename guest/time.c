@@ -28,14 +28,13 @@ static u64 time_grown(u64 now, u64 before)
 static u64 time_loss(const struct pvperf_event *p, u64 time, u64 enabled,
 		     u64 running, enum pvperf_served next)
 {
-	u64 span = time;
+	u64 span = time, fresh = READ_ONCE(p->count_fresh_at);
 
 	if (p->served != PVPERF_SERVED)
 		return p->served == PVPERF_UNSERVED ? time : 0;
 	/* The host has gone: the time since its last update is lost. */
 	if (next == PVPERF_UNSERVED)
-		span = min(time, max(enabled, p->count_fresh_at > p->clock ?
-					      p->count_fresh_at - p->clock : 0));
+		span = min(time, max(enabled, fresh > p->clock ? fresh - p->clock : 0));
 	/* Scaled to guest time: the host's clock of the event stands still in steal. */
 	return time - span + (enabled > running ?
 		mul_u64_u64_div_u64(span, enabled - running, enabled) : 0);

@@ -116,8 +116,6 @@ static int trial_ask(struct pvperf_cpu *cpu, const struct pvperf_key *key, u32 p
 	pvperf_slot_claim(cpu, s, key);
 	pvperf_batch_flush(cpu);
 	slot->trial = 0;
-	if (slot->error)
-		__clear_bit(s, &cpu->set.odd);
 	return slot->error ?: !slot->open;
 }
 
