@@ -131,7 +131,7 @@ static int dat_open(struct dat *dat, const char *path, const char *dir)
 	return status;
 }
 
-/* All copies, or none: those of an earlier merge stay then. */
+/* All copies, or none, unless a rename() fails: those of an earlier merge stay then. */
 static int dat_keep(const struct dat *dat, bool keep)
 {
 	if (!dat->part)
@@ -392,15 +392,19 @@ static int read_all(const struct merge *merge, pid_t parent)
 	return status == EXIT_PROBLEM || all_stamp_speed() ? EXIT_NO_COPIES : status;
 }
 
+/* Without what is printed the copies are of no use. */
+static int out_end(void)
+{
+	return fflush(stdout) || ferror(stdout) ? merge_failed("standard output", strerror(errno)) : 0;
+}
+
 /* What it prints is the user's: --why. */
 static int read_status(const struct merge *merge, pid_t parent)
 {
 	int status = read_all(merge, parent);
 
-	if (status != EXIT_NO_COPIES && (fflush(stdout) || ferror(stdout))) {
-		merge_failed("standard output", strerror(errno));
+	if (status != EXIT_NO_COPIES && out_end())
 		status = EXIT_NO_COPIES;
-	}
 	return status == EXIT_NO_COPIES ? status : EXIT_COPIES + status;
 }
 
@@ -439,7 +443,7 @@ static void command_word(const char *before, const char *path)
 	quote(stdout, path);
 }
 
-static void commands_print(void)
+static int commands_print(void)
 {
 	int i;
 
@@ -450,6 +454,7 @@ static void commands_print(void)
 	for (i = 0; i < all.nr_guests; i++)
 		command_word(" -a ", all.guests[i].copy);
 	printf("\n");
+	return out_end();
 }
 
 int merge_dat(const struct merge *merge)
@@ -463,9 +468,9 @@ int merge_dat(const struct merge *merge)
 	for (all.nr_guests = 0; !status && all.nr_guests < merge->nr_guests; all.nr_guests++)
 		status = dat_open(&all.guests[all.nr_guests], merge->guests[all.nr_guests], merge->dir);
 	status = status ? EXIT_NO_COPIES : read_apart(merge);
+	if (status != EXIT_NO_COPIES && !merge->why.task && commands_print())
+		status = EXIT_NO_COPIES;
 	if (all_keep(status != EXIT_NO_COPIES) || status == EXIT_NO_COPIES)
 		return EXIT_PROBLEM;
-	if (!merge->why.task)
-		commands_print();
 	return status;
 }
