@@ -21,6 +21,17 @@ static int fits(uint64_t addr, uint64_t size, uint64_t align)
 	return !(addr % align) && addr / PAGE == (addr + size - 1) / PAGE;
 }
 
+/* perf gets nothing that this version of the ABI has no word for. */
+static int attr_is_known(const struct guest_perf_attr *attr)
+{
+	const uint64_t known = KVM_PERF_FLAG_DISABLED | KVM_PERF_FLAG_EXCLUDE_USER | KVM_PERF_FLAG_EXCLUDE_KERNEL |
+			       KVM_PERF_FLAG_HOST | KVM_PERF_FLAG_CPU;
+
+	return (!attr->size || attr->size == sizeof(*attr)) && !(attr->flags & ~known) && !attr->sample_type &&
+	       !attr->read_format && !attr->bp_type && !attr->bp_addr && !attr->bp_len &&
+	       attr->sample_period <= INT64_MAX && (!attr->cpu || attr->flags & KVM_PERF_FLAG_CPU);
+}
+
 struct input {
 	uint64_t addr;
 	uint32_t size, n;
@@ -44,7 +55,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (!pvperf_decode_param(&in.param))
 		want(fits(in.param.guest_event_addr, pvperf_decode_event_size(&in.param), 4) &&
 		     fits(in.param.attr_addr, sizeof(in.attr), 8) && in.param.id >= 0, "parameter");
-	pvperf_decode_attr(&in.attr);
-	pvperf_decode_op(&in.op);
+	if (!pvperf_decode_attr(&in.attr))
+		want(attr_is_known(&in.attr), "attributes");
+	if (!pvperf_decode_op(&in.op))
+		want(!in.op.reserved && !in.op.reserved2 && in.op.op >= KVM_PERF_OP_OPEN &&
+		     in.op.op <= KVM_PERF_OP_READ, "operation");
 	return 0;
 }
