@@ -276,7 +276,7 @@ TEST(apic_page)
 	struct tiny_vm vm;
 
 	ASSERT_EQ(0, tiny_totals_read(&before));
-	ASSERT_EQ(0, tiny_vm_create_apics(&vm));
+	ASSERT_EQ(0, tiny_vm_create_apics(&vm, 1));
 	EXPECT_CALL(-KVM_EFAULT, tiny_call_gpa(&vm.vcpu[0], KVM_PERF_OP_ATTACH, 0xfee00000, 0));
 	EXPECT_CALL(-KVM_EFAULT, tiny_call_gpa(&vm.vcpu[0], KVM_PERF_OP_BATCH, 0xfee00000, 1));
 	EXPECT_CALL(-KVM_EFAULT, tiny_call_gpa(&vm.vcpu[0], KVM_PERF_OP_OPEN, 0xfee00000, 0));

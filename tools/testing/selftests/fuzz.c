@@ -8,12 +8,16 @@
 #include "fuzz.h"
 #include "tiny_test.h"
 #include <fcntl.h>
+#include <linux/userfaultfd.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -46,7 +50,46 @@ static bool is_whole(struct fuzz_vm *f)
 	return true;
 }
 
-/* Ends with the process, so that KVM finds all of it still there. */
+/* It may not ask the kernel to wait for it; root has. */
+static int faults_open(void)
+{
+	struct uffdio_api api = { .api = UFFD_API };
+	int fd = syscall(SYS_userfaultfd, O_CLOEXEC | O_NONBLOCK);
+
+	if (fd >= 0)
+		ioctl(fd, UFFDIO_API, &api);
+	return fd;
+}
+
+static int calls_once(void *arg)
+{
+	struct kvm_regs regs = { .rax = KVM_PERF_OP, .rbx = KVM_PERF_OP_RESET };
+
+	tiny_vcpu_exec_here(arg, TINY_CODE_CALL, &regs);
+	_exit(0);
+}
+
+/* The VM's first call is that of a process that has the VMM's memory, and ends. */
+static void first_caller_ends(struct fuzz_vm *f)
+{
+	static char stack[65536] __attribute__((aligned(16)));
+	pid_t pid = clone(calls_once, stack + sizeof(stack), CLONE_VM | SIGCHLD, &f->vm.vcpu[0]);
+
+	waitpid(pid, NULL, 0);
+}
+
+/* In any order, and some never: then they end with the process. */
+static void closes(struct fuzz_vm *f)
+{
+	int n;
+
+	for (n = below(2 * FUZZ_VCPUS); n; n--) {
+		close(below(3) ? f->vm.vcpu[below(FUZZ_VCPUS)].fd : f->vm.fd);
+		usleep(below(2000));
+	}
+}
+
+/* Ends with the process, so that KVM mostly finds all of it still there. */
 static void vmm(struct fuzz_round *round)
 {
 	static struct fuzz_vm f;
@@ -54,13 +97,15 @@ static void vmm(struct fuzz_round *round)
 	int i;
 
 	f.round = round;
-	if (setgid(FUZZ_USER) || setuid(FUZZ_USER) || tiny_vm_create(&f.vm, FUZZ_VCPUS) ||
-	    !fuzz_slot_add(&f)) {
+	f.faults = faults_open();
+	if (setgid(FUZZ_USER) || setuid(FUZZ_USER) || !fuzz_vm_create(&f) || !fuzz_slot_add(&f)) {
 		printf("# an ordinary user has no VM\n");
 		round->broken = true;
 		return;
 	}
 	memset(tiny_ptr(&f.vm, AT_CANARY), CANARY, CANARY_SIZE);
+	if (!below(8))
+		first_caller_ends(&f);
 	for (i = FUZZ_VCPUS; i >= 0; i--) {
 		actor[i] = (struct actor){ .f = &f, .v = i < FUZZ_VCPUS ? &f.vm.vcpu[i] : NULL };
 		pthread_create(&actor[i].thread, NULL, acts, &actor[i]);
@@ -73,6 +118,7 @@ static void vmm(struct fuzz_round *round)
 		printf("# the host has written where nobody asked for it\n");
 		round->broken = true;
 	}
+	closes(&f);
 }
 
 /* The admin acts until the VMM has ended, or kills it after @steps. */
@@ -82,7 +128,7 @@ static bool watch(struct fuzz_round *round, pid_t pid, int steps)
 	int status;
 
 	while (!waitpid(pid, &status, WNOHANG)) {
-		fuzz_admin(pid);
+		fuzz_admin(round, pid);
 		usleep(below(4000));
 		if (!steps--)
 			killed = !kill(pid, SIGKILL);

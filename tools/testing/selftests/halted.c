@@ -24,7 +24,7 @@ FIXTURE_SETUP(halted)
 	};
 
 	ASSERT_EQ(0, tiny_totals_read(&self->before));
-	ASSERT_EQ(0, tiny_vm_create_apics(&self->vm));
+	ASSERT_EQ(0, tiny_vm_create_apics(&self->vm, 1));
 	self->v = &self->vm.vcpu[0];
 	self->e = event_at(&self->vm, 0);
 	ASSERT_CALL(0, tiny_call_gpa(self->v, KVM_PERF_OP_ATTACH, AT_HEAD(0), 0));

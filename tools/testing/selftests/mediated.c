@@ -60,7 +60,7 @@ TEST_F(mediated, borrower)
 	struct tiny_vcpu *v = &self->borrower.vcpu[0];
 	struct tiny_totals t;
 
-	ASSERT_EQ(0, tiny_vm_create_apics(&self->borrower));
+	ASSERT_EQ(0, tiny_vm_create_apics(&self->borrower, 1));
 	EXPECT_CALL(-KVM_EOPNOTSUPP, open_event(v, 0, 0));
 	EXPECT_CALL(-KVM_EOPNOTSUPP, open_event(v, 0, 100000));
 	EXPECT_CALL(-KVM_ENOENT, id_call(v, KVM_PERF_OP_ENABLE, 0));
@@ -76,7 +76,7 @@ TEST_F(mediated, borrower)
 /* Other VMs get no hardware events while there is a borrower, and get them afterwards. */
 TEST_F(mediated, others)
 {
-	ASSERT_EQ(0, tiny_vm_create_apics(&self->borrower));
+	ASSERT_EQ(0, tiny_vm_create_apics(&self->borrower, 1));
 	EXPECT_CALL(-KVM_EOPNOTSUPP, open_event(self->v, 0, 0));
 	EXPECT_CALL(0, open_switches(self->v, 1));
 	tiny_vm_destroy(&self->borrower);
@@ -89,16 +89,16 @@ TEST_F(mediated, others)
 TEST_F(mediated, first)
 {
 	ASSERT_CALL(0, open_event(self->v, 0, 0));
-	EXPECT_EQ(-EBUSY, tiny_vm_create_apics(&self->borrower));
+	EXPECT_EQ(-EBUSY, tiny_vm_create_apics(&self->borrower, 1));
 	EXPECT_TRUE(counts(self->v, 0));
 
 	ASSERT_CALL(0, id_call(self->v, KVM_PERF_OP_ENABLE, 0));
-	EXPECT_EQ(-EBUSY, tiny_vm_create_apics(&self->borrower));
+	EXPECT_EQ(-EBUSY, tiny_vm_create_apics(&self->borrower, 1));
 	ASSERT_CALL(0, id_call(self->v, KVM_PERF_OP_DISABLE, 0));
 	EXPECT_TRUE(counts(self->v, 0));
 
 	ASSERT_CALL(0, id_call(self->v, KVM_PERF_OP_CLOSE, 0));
-	ASSERT_EQ(0, tiny_vm_create_apics(&self->borrower));
+	ASSERT_EQ(0, tiny_vm_create_apics(&self->borrower, 1));
 	tiny_vm_destroy(&self->borrower);
 }
 
@@ -110,7 +110,7 @@ TEST_F(mediated, ended)
 	ASSERT_EQ(0, tiny_vm_create(&last, 1));
 	ASSERT_CALL(0, open_event(&last.vcpu[0], 0, 0));
 	tiny_vm_destroy(&last);
-	ASSERT_EQ(0, tiny_vm_create_apics(&self->borrower));
+	ASSERT_EQ(0, tiny_vm_create_apics(&self->borrower, 1));
 	tiny_vm_destroy(&self->borrower);
 }
 
@@ -119,7 +119,7 @@ TEST_F(mediated, software_first)
 {
 	ASSERT_CALL(0, open_switches(self->v, 0));
 	ASSERT_CALL(0, id_call(self->v, KVM_PERF_OP_ENABLE, 0));
-	ASSERT_EQ(0, tiny_vm_create_apics(&self->borrower));
+	ASSERT_EQ(0, tiny_vm_create_apics(&self->borrower, 1));
 	EXPECT_CALL(0, id_call(self->v, KVM_PERF_OP_READ, 0));
 	EXPECT_EQ(KVM_PERF_STATE_COUNTING, event_at(&self->vm, 0)->state);
 	tiny_vm_destroy(&self->borrower);
@@ -185,7 +185,7 @@ TEST_F(mediated, yield)
 	open_three(_metadata, self->v);
 	for (i = 0; i < 3; i++) {
 		told = *e;
-		ASSERT_EQ(0, tiny_vm_create_apics(&self->borrower));
+		ASSERT_EQ(0, tiny_vm_create_apics(&self->borrower, 1));
 		EXPECT_LE(told.count, e->count);
 		check_without(_metadata, self->v);
 		told = *e;
@@ -210,8 +210,8 @@ TEST_F(mediated, yield_to_two)
 
 	ASSERT_EQ(0, tiny_param_write("yield", "1"));
 	open_three(_metadata, self->v);
-	ASSERT_EQ(0, tiny_vm_create_apics(&self->borrower));
-	ASSERT_EQ(0, tiny_vm_create_apics(&second));
+	ASSERT_EQ(0, tiny_vm_create_apics(&self->borrower, 1));
+	ASSERT_EQ(0, tiny_vm_create_apics(&second, 1));
 	tiny_vm_destroy(&self->borrower);
 	check_without(_metadata, self->v);
 	/* what was taken comes back, whatever the parameter says by then */
@@ -219,7 +219,7 @@ TEST_F(mediated, yield_to_two)
 	tiny_vm_destroy(&second);
 	EXPECT_TRUE(still_counts(self->v, COUNTING, TURNS));
 	EXPECT_EQ(KVM_PERF_STATE_COUNTING, e->state);
-	EXPECT_EQ(-EBUSY, tiny_vm_create_apics(&self->borrower));
+	EXPECT_EQ(-EBUSY, tiny_vm_create_apics(&self->borrower, 1));
 }
 
 /* The host's own perf keeps the borrower from starting: the guest gets its events back. */
@@ -235,7 +235,7 @@ TEST_F(mediated, yield_in_vain)
 	open_three(_metadata, self->v);
 	fd = syscall(SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
 	ASSERT_LE(0, fd);
-	EXPECT_EQ(-EBUSY, tiny_vm_create_apics(&self->borrower));
+	EXPECT_EQ(-EBUSY, tiny_vm_create_apics(&self->borrower, 1));
 	EXPECT_TRUE(still_counts(self->v, COUNTING, TURNS));
 	EXPECT_TRUE(counts(self->v, OFF));
 	close(fd);
@@ -252,7 +252,7 @@ TEST_F(mediated, yield_and_move)
 
 	ASSERT_EQ(0, tiny_param_write("yield", "1"));
 	open_three(_metadata, self->v);
-	ASSERT_EQ(0, tiny_vm_create_apics(&self->borrower));
+	ASSERT_EQ(0, tiny_vm_create_apics(&self->borrower, 1));
 	begun = now_ns();
 	before = e->time_enabled;
 	ASSERT_EQ(0, tiny_vcpu_exec_here(self->v, TINY_CODE_CALL, &regs));

@@ -18,7 +18,6 @@
 #include <sys/wait.h>
 #include <time.h>
 
-#define HV_X64_MSR_GUEST_OS_ID	0x40000000
 
 /* Seconds in which a bystander ends, who would otherwise wait for the page. */
 #define SOON		5
@@ -267,29 +266,6 @@ TEST(stalled_vmm_is_killed)
 	EXPECT_TRUE(tiny_totals_wait(&before));
 }
 
-/* Has KVM take the vCPU's hypercalls for Hyper-V's, as Windows does, if there is an @id. */
-static int becomes_hyperv(struct tiny_vcpu *v, uint64_t id)
-{
-	struct {
-		struct kvm_msrs head;
-		struct kvm_msr_entry id;
-	} msrs = { { .nmsrs = 1 }, { .index = HV_X64_MSR_GUEST_OS_ID, .data = id } };
-	struct kvm_cpuid2 *cpuid = calloc(1, sizeof(*cpuid) + 256 * sizeof(cpuid->entries[0]));
-	unsigned int i;
-	int err;
-
-	if (!cpuid)
-		return -ENOMEM;
-	cpuid->nent = 256;
-	err = ioctl(v->vm->kvm, KVM_GET_SUPPORTED_CPUID, cpuid);
-	for (i = 0; i < cpuid->nent; i++)
-		if (cpuid->entries[i].function == 0x40000001)
-			cpuid->entries[i].eax = 0x31237648;	/* "Hv#1" */
-	err = err || ioctl(v->fd, KVM_SET_CPUID2, cpuid) || ioctl(v->fd, KVM_SET_MSRS, &msrs) != 1;
-	free(cpuid);
-	return err;
-}
-
 static int module_load(void)
 {
 	int fd = open(getenv("PVPERF_HOST_KO") ?: "/lab/pvperf_host.ko", O_RDONLY | O_CLOEXEC);
@@ -313,7 +289,7 @@ TEST(hyperv_call_does_not_hold_the_module)
 	int fd;
 
 	ASSERT_EQ(0, tiny_vm_create(&vm, 1));
-	if (becomes_hyperv(&vm.vcpu[0], 1))
+	if (tiny_vcpu_hyperv(&vm.vcpu[0], 1))
 		SKIP(return, "no Hyper-V in this KVM");
 	fd = late_page(&vm);
 	ASSERT_LE(0, fd);
@@ -368,7 +344,7 @@ TEST(hyperv_without_id_holds_the_module)
 
 	ASSERT_EQ(0, tiny_vm_create(&vm, 1));
 	ASSERT_EQ(0, tiny_vm_create(&plain, 1));
-	if (becomes_hyperv(&vm.vcpu[0], 0))
+	if (tiny_vcpu_hyperv(&vm.vcpu[0], 0))
 		SKIP(return, "no Hyper-V in this KVM");
 	EXPECT_EQ(1, module_is_held(&vm.vcpu[0]));
 	EXPECT_EQ(0, module_is_held(&plain.vcpu[0]));

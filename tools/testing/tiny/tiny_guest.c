@@ -19,7 +19,9 @@ static int64_t run_to_end(struct tiny_vcpu *v)
 		if (ioctl(v->fd, KVM_RUN, 0) < 0) {
 			if ((errno == EINTR && !v->give_up) || errno == EAGAIN)
 				continue;
-			if (errno != EINTR)
+			if (errno == EINTR)
+				v->give_up = false;
+			else
 				fprintf(stderr, "# vcpu %d: KVM_RUN: %s\n",
 					v->index, strerror(errno));
 			return TINY_BROKEN;
@@ -194,25 +196,44 @@ static int slot_add(struct tiny_vm *vm, int slot, uint64_t gpa, uint64_t size,
 	return ioctl(vm->fd, KVM_SET_USER_MEMORY_REGION, &region) ? -errno : 0;
 }
 
-static int cpuid_set(struct tiny_vm *vm, struct tiny_vcpu *v)
+static int cpuid_set(struct tiny_vm *vm, struct tiny_vcpu *v, bool hyperv)
 {
 	enum { ENTRIES = 256 };
 	struct kvm_cpuid2 *cpuid;
+	unsigned int i;
 	int err = 0;
 
 	cpuid = calloc(1, sizeof(*cpuid) + ENTRIES * sizeof(cpuid->entries[0]));
 	if (!cpuid)
 		return -ENOMEM;
 	cpuid->nent = ENTRIES;
-	if (ioctl(vm->kvm, KVM_GET_SUPPORTED_CPUID, cpuid) ||
-	    ioctl(v->fd, KVM_SET_CPUID2, cpuid))
+	if (ioctl(vm->kvm, KVM_GET_SUPPORTED_CPUID, cpuid))
+		cpuid->nent = 0;
+	for (i = 0; hyperv && i < cpuid->nent; i++)
+		if (cpuid->entries[i].function == 0x40000001)
+			cpuid->entries[i].eax = 0x31237648;	/* "Hv#1" */
+	if (!cpuid->nent || ioctl(v->fd, KVM_SET_CPUID2, cpuid))
 		err = -errno;
 	free(cpuid);
 	return err;
 }
 
-static int vcpu_create(struct tiny_vm *vm, int index)
+#define HV_X64_MSR_GUEST_OS_ID	0x40000000
+
+int tiny_vcpu_hyperv(struct tiny_vcpu *v, uint64_t id)
 {
+	struct {
+		struct kvm_msrs head;
+		struct kvm_msr_entry id;
+	} msrs = { { .nmsrs = 1 }, { .index = HV_X64_MSR_GUEST_OS_ID, .data = id } };
+	int err = cpuid_set(v->vm, v, true);
+
+	return err ?: ioctl(v->fd, KVM_SET_MSRS, &msrs) == 1 ? 0 : -EINVAL;
+}
+
+static int vcpu_create(struct tiny_vm *vm, int index, bool apics)
+{
+	const struct kvm_mp_state runnable = { .mp_state = KVM_MP_STATE_RUNNABLE };
 	struct tiny_vcpu *v = &vm->vcpu[index];
 	int err;
 
@@ -229,9 +250,12 @@ static int vcpu_create(struct tiny_vm *vm, int index)
 		v->run = NULL;
 		return err;
 	}
-	err = cpuid_set(vm, v);
+	err = cpuid_set(vm, v, false);
 	if (err)
 		return err;
+	/* Else it waits for the first one's INIT. */
+	if (apics && ioctl(v->fd, KVM_SET_MP_STATE, &runnable))
+		return -errno;
 	tiny_vcpu_mode64(v);
 	sem_init(&v->go, 0, 0);
 	sem_init(&v->done, 0, 0);
@@ -271,7 +295,7 @@ static int vm_create(struct tiny_vm *vm, int vcpus, bool apics)
 		err = slot_add(vm, 1, TINY_ROM, TINY_ROM_SIZE, vm->rom,
 			       KVM_MEM_READONLY);
 	for (i = 0; i < vcpus && !err; i++)
-		err = vcpu_create(vm, i);
+		err = vcpu_create(vm, i, apics);
 	if (err) {
 		errno = -err;
 		goto fail;
@@ -289,9 +313,9 @@ int tiny_vm_create(struct tiny_vm *vm, int vcpus)
 	return vm_create(vm, vcpus, false);
 }
 
-int tiny_vm_create_apics(struct tiny_vm *vm)
+int tiny_vm_create_apics(struct tiny_vm *vm, int vcpus)
 {
-	return vm_create(vm, 1, true);
+	return vm_create(vm, vcpus, true);
 }
 
 void tiny_vm_destroy(struct tiny_vm *vm)

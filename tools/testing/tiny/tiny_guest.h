@@ -112,8 +112,8 @@ struct tiny_vm {
 
 /* 0 or -errno; after an error there is nothing to destroy. */
 int tiny_vm_create(struct tiny_vm *vm, int vcpus);
-/* One vCPU, with its APIC in KVM: there a HLT waits in KVM. */
-int tiny_vm_create_apics(struct tiny_vm *vm);
+/* With the APICs in KVM: there a HLT waits in KVM. */
+int tiny_vm_create_apics(struct tiny_vm *vm, int vcpus);
 /* Install the NMI handler that logs how late each NMI is. */
 void tiny_vm_time_nmis(struct tiny_vm *vm);
 /* Closes everything; no vCPU may be running. */
@@ -150,6 +150,9 @@ int64_t tiny_call_gpa(struct tiny_vcpu *v, uint32_t op, uint64_t gpa, uint32_t c
 int64_t tiny_spin(struct tiny_vcpu *v, uint64_t turns);
 int64_t tiny_spin_user(struct tiny_vcpu *v, uint64_t turns);
 int64_t tiny_cpuid(struct tiny_vcpu *v, uint32_t leaf, uint32_t out[4]);
+
+/* KVM takes the vCPU's hypercalls for Hyper-V's, as Windows makes them, if @id is not 0; or -errno. */
+int tiny_vcpu_hyperv(struct tiny_vcpu *v, uint64_t id);
 
 /* Put a vCPU in a mode; reset is the state after a machine's reset. */
 void tiny_vcpu_mode64(struct tiny_vcpu *v);

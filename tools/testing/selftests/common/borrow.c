@@ -17,7 +17,7 @@ int main(int argc, char **argv)
 
 	if (argc != 2)
 		return 2;
-	err = tiny_vm_create_apics(&vm);
+	err = tiny_vm_create_apics(&vm, 1);
 	if (err) {
 		fprintf(stderr, "no VM: %s\n", strerror(-err));
 		return 1;

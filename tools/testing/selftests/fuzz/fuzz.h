@@ -32,6 +32,7 @@ struct fuzz_round {
 	int calls;			/* of each vCPU */
 	long done, opened;		/* calls so far, of all rounds; OPENs with result 0 */
 	int signal;			/* that has ended the VMM; 0: none */
+	volatile int closed;		/* not 0: a rule lets no VM have anything */
 	bool broken;			/* something was wrong, and printed */
 };
 
@@ -40,6 +41,9 @@ struct fuzz_vm {
 	struct fuzz_round *round;
 	uint8_t *slot;			/* the memory behind AT_SLOT ... */
 	uint8_t *other;			/* ... and what may be put there */
+	int faults;			/* a userfaultfd; -1: none */
+	bool apics;			/* they are in KVM */
+	bool foreign;			/* hypercalls may be Hyper-V's and Xen's */
 	volatile bool stop;
 };
 
@@ -49,12 +53,15 @@ uint64_t fuzz_address(void);
 /* The guest: @calls calls of a vCPU, one after the other. */
 void fuzz_guest(struct fuzz_vm *f, struct tiny_vcpu *v, int calls);
 
-/* The VMM: until .stop. Memory goes, comes and changes, vCPUs are kicked. */
+/* The VMM: until .stop. Memory goes, comes and changes, and what fuzz_vcpus() does. */
 bool fuzz_slot_add(struct fuzz_vm *f);
 void fuzz_vmm(struct fuzz_vm *f);
+/* Its vCPUs; one thing. */
+bool fuzz_vm_create(struct fuzz_vm *f);
+void fuzz_vcpus(struct fuzz_vm *f);
 
 /* The admin: one thing. @vmm is the process of a VM. */
-void fuzz_admin(int vmm);
+void fuzz_admin(struct fuzz_round *round, int vmm);
 extern bool fuzz_admin_failed;
 /* All as it was after the module's load. */
 void fuzz_admin_restore(void);

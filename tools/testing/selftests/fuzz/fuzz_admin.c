@@ -70,6 +70,18 @@ static void writes_rules(int vmm)
 		tiny_rules_append(text);
 }
 
+/* A moment in which no OPEN may be taken that began in it. */
+static void closes(struct fuzz_round *round)
+{
+	static int nr;
+
+	if (tiny_rules_write("access=unavailable\n"))
+		return;
+	round->closed = ++nr;
+	usleep(below(20000));
+	round->closed = 0;
+}
+
 void fuzz_admin_restore(void)
 {
 	int n;
@@ -79,7 +91,7 @@ void fuzz_admin_restore(void)
 		tiny_param_write(parameters[n].name, parameters[n].standard);
 }
 
-void fuzz_admin(int vmm)
+void fuzz_admin(struct fuzz_round *round, int vmm)
 {
 	int n = below(N(parameters));
 
@@ -93,8 +105,11 @@ void fuzz_admin(int vmm)
 	case 5:
 		reads("/dev/pvperf_policy");
 		break;
-	case 6 ... 15:
+	case 6 ... 13:
 		writes_rules(vmm);
+		break;
+	case 14 ... 15:
+		closes(round);
 		break;
 	case 16 ... 24:	/* else VMs would mostly have nothing */
 		fuzz_admin_restore();

@@ -3,6 +3,7 @@
 #include "fuzz.h"
 #include <limits.h>
 #include <linux/kvm_pvperf.h>
+#include <stdio.h>
 #include <string.h>
 
 #define OPENS	8	/* params that lie ready */
@@ -111,10 +112,19 @@ static void op_prepare(struct tiny_vcpu *v, struct guest_perf_op *op)
 	}
 }
 
+/* Of the time before the call that is under way. */
+static __thread int closed;
+
+/* Hyper-V's and Xen's hypercalls have results of their own. */
 static void opened(const struct fuzz_vm *f, bool yes)
 {
-	if (yes)
-		__atomic_add_fetch(&f->round->opened, 1, __ATOMIC_RELAXED);
+	if (!yes)
+		return;
+	__atomic_add_fetch(&f->round->opened, 1, __ATOMIC_RELAXED);
+	if (closed && closed == f->round->closed && !f->foreign) {
+		printf("# an OPEN was taken while no VM may have anything\n");
+		f->round->broken = true;
+	}
 }
 
 static int64_t batch(struct fuzz_vm *f, struct tiny_vcpu *v)
@@ -127,7 +137,8 @@ static int64_t batch(struct fuzz_vm *f, struct tiny_vcpu *v)
 	for (i = 0; i < n && i < KVM_PERF_BATCH_MAX; i++)
 		op_prepare(v, &op[i]);
 	result = tiny_call_gpa(v, KVM_PERF_OP_BATCH, at, n);
-	for (i = 0; i < result && i < n; i++)
+	/* Where others write, the results may be theirs. */
+	for (i = 0; at == AT_OWN(v->index, 1) && i < result && i < n; i++)
 		opened(f, op[i].op == KVM_PERF_OP_OPEN && !op[i].result);
 	return result;
 }
@@ -189,13 +200,14 @@ static void act(struct fuzz_vm *f, struct tiny_vcpu *v)
 			reset(v);
 		break;
 	default:
-		tiny_spin(v, below(20000));
+		tiny_spin(v, 1 + below(20000));
 	}
 }
 
 void fuzz_guest(struct fuzz_vm *f, struct tiny_vcpu *v, int calls)
 {
 	while (calls--) {
+		closed = f->round->closed;
 		act(f, v);
 		__atomic_add_fetch(&f->round->done, 1, __ATOMIC_RELAXED);
 	}

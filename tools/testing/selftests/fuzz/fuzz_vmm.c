@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* A VMM that moves its guest's memory and threads while the guest makes calls. */
+/* A VMM that moves its guest's memory, and the processes that hold it, while the guest makes calls. */
 #include "fuzz.h"
 #include <linux/kvm_pvperf.h>
+#include <linux/userfaultfd.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
@@ -62,6 +63,30 @@ static void forks(void)
 		waitpid(pid, NULL, 0);
 }
 
+/* Its descriptors are another process's, which may outlive this one. */
+static void lingers(void)
+{
+	if (!fork()) {
+		usleep(below(200000));
+		_exit(0);
+	}
+}
+
+/* Who touches the memory waits, as a guest whose memory is still on its way from another host. */
+static void faults_wait(struct fuzz_vm *f)
+{
+	struct uffdio_register area = {
+		.range = { .start = (uintptr_t)f->slot, .len = SLOT_SIZE },
+		.mode = UFFDIO_REGISTER_MODE_MISSING,
+	};
+
+	if (ioctl(f->faults, UFFDIO_REGISTER, &area))
+		return;
+	madvise(f->slot, SLOT_SIZE, MADV_DONTNEED);
+	usleep(below(20000));
+	ioctl(f->faults, UFFDIO_UNREGISTER, &area.range);
+}
+
 /* What the host has in front of it: no address of memory that no call may name. */
 static void rewrites(struct fuzz_vm *f)
 {
@@ -78,7 +103,7 @@ static void rewrites(struct fuzz_vm *f)
 
 static void act(struct fuzz_vm *f)
 {
-	switch (below(10)) {
+	switch (below(13)) {
 	case 0:
 	case 1:
 		slot_changes(f);
@@ -99,7 +124,14 @@ static void act(struct fuzz_vm *f)
 		memory(f->slot);
 		break;
 	case 7:
-		tiny_vcpu_kick(&f->vm.vcpu[below(FUZZ_VCPUS)]);
+		if (!below(4))
+			lingers();
+		break;
+	case 8:
+		faults_wait(f);
+		break;
+	case 9 ... 10:
+		fuzz_vcpus(f);
 		break;
 	default:
 		rewrites(f);
