@@ -113,7 +113,7 @@ counted() {
 counted refused 200 100 100 && [ "$(line refused | cut -d ' ' -f 3)" = 1 ]
 tap $? "without yield a guest that counts keeps the VM from starting" "$(line refused)"
 most=45
-[ ! -e /proc/lockdep_stats ] || most=65
+[ ! -e /proc/lockdep_stats ] && [ ! -e /sys/kernel/debug/kcsan ] || most=65
 counted lent 100 25 $most && [ "$(line lent | cut -d ' ' -f 3)" = 0 ]
 tap $? "with yield the VM starts, and perf in the guest scales what it counted" "$(line lent)"
 [ "$(line new | cut -d ' ' -f 1,2)" = '<not counted>' ]

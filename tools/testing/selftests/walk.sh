@@ -36,12 +36,12 @@ differing() {
 			return 1
 		}
 		function until_limited(a) {
-			sub(/refresh[(].*/, "", a)
+			sub(/refresh[(][^)]*[)]=0.*/, "", a)
 			return a
 		}
 		BEGIN { KIND = "^(signals=[0-9]+|[0-9]+x9|l[0-9]+)$" }
 		same($1, $2) { next }
-		until_limited($1) ~ / t[0+][0+]/ && $1 ~ /refresh/ &&
+		until_limited($1) ~ / t[+]/ && until_limited($1) != $1 &&
 			same(until_limited($1), until_limited($2)) { print > "/tmp/limited"; next }
 		{ split($1, walk, ";"); print $0 "|" walk[1] }'
 }
