@@ -14,9 +14,9 @@
 #include "access.h"
 #include "door.h"
 #include "hook.h"
+#include "rule.h"
 #include "rules.h"
 #include "vm.h"
-#include "word.h"
 
 /* Protects the default's access, and what it stands for. */
 static DEFINE_MUTEX(access_lock);

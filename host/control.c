@@ -20,9 +20,9 @@
 #include <linux/string.h>
 #include <linux/sysfs.h>
 #include "control.h"
+#include "rule.h"
 #include "rules.h"
 #include "vm.h"
-#include "word.h"
 
 /* In bytes, of one write. */
 #define CONTROL_MAX	SZ_64K

@@ -55,7 +55,7 @@ enum pvperf_raw {
 };
 
 /**
- * enum pvperf_word - the words of a policy; their names and ranges are in word.c
+ * enum pvperf_word - the words of a policy; their names and ranges are in rule.c
  * @PVPERF_WORD_ACCESS: enum pvperf_access
  * @PVPERF_WORD_PRIORITY: enum pvperf_priority
  * @PVPERF_WORD_RAW: enum pvperf_raw

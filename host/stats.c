@@ -10,10 +10,10 @@
 #include "keep.h"
 #include "pin.h"
 #include "registry.h"
+#include "rule.h"
 #include "rules.h"
 #include "stats.h"
 #include "vcpu.h"
-#include "word.h"
 
 static struct dentry *stats_dir;
 

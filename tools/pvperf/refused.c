@@ -7,8 +7,8 @@
 #include <string.h>
 #include "command.h"
 #include "failure.h"
+#include "rule.h"
 #include "vms.h"
-#include "word.h"
 
 /* What the word did, and what would let the VM have it. */
 static const struct {

@@ -8,8 +8,8 @@
 #include "list.h"
 #include "record.h"
 #include "root.h"
+#include "rule.h"
 #include "vms.h"
-#include "word.h"
 
 static bool take_vm(struct vm **vms, int n, const struct record *r)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * host/rule.c and host/word.c: lines of text become rules, and rules lines.
+ * host/rule.c: lines of text become rules, and rules lines.
  */
 
 #include <stdint.h>
