@@ -17,12 +17,12 @@
 #include "caps.h"
 #include "claim.h"
 #include "clock.h"
-#include "copy.h"
 #include "decode.h"
 #include "dirty.h"
 #include "event.h"
 #include "ids.h"
 #include "keep.h"
+#include "memory.h"
 #include "pin.h"
 #include "refusal.h"
 #include "rules.h"
@@ -130,14 +130,14 @@ static int call_open_check(struct pvperf_vm *vm, struct call_open *open)
 static int call_open_copy(struct kvm *kvm, struct call_open *open, u64 addr, const s32 *id)
 {
 	int err = pvperf_decode_range(addr, sizeof(open->param), 8) ?:
-		  pvperf_copy_in(kvm, &open->param, addr, sizeof(open->param));
+		  pvperf_memory_copy_in(kvm, &open->param, addr, sizeof(open->param));
 
 	if (!err && id && *id != open->param.id)
 		err = -KVM_EINVAL;
 	if (!err)
 		err = pvperf_decode_param(&open->param);
 	if (!err)
-		err = pvperf_copy_in(kvm, &open->attr, open->param.attr_addr,
+		err = pvperf_memory_copy_in(kvm, &open->attr, open->param.attr_addr,
 				     sizeof(open->attr));
 	if (!err)
 		err = pvperf_decode_attr(&open->attr);
@@ -347,9 +347,9 @@ static int call_batch_copy(struct pvperf_vcpu *vcpu, u64 addr, u32 len)
 	}
 	/* Only this thread uses .batch. */
 	pvperf_vcpu_leave(vcpu);
-	err = pvperf_copy_in(kvm, vcpu->batch, addr, len);
+	err = pvperf_memory_copy_in(kvm, vcpu->batch, addr, len);
 	if (!err)
-		err = pvperf_copy_out(kvm, addr, vcpu->batch, len);
+		err = pvperf_memory_copy_out(kvm, addr, vcpu->batch, len);
 	pvperf_vcpu_enter(vcpu);
 	return err;
 }
@@ -397,7 +397,7 @@ static int call_batch(struct pvperf_vcpu *vcpu, u64 addr, u32 n)
 		return err;
 	atomic64_add(done, &vcpu->vm->stats.ops);
 	if (!written)
-		err = pvperf_copy_out(vcpu->vm->kvm, addr, vcpu->batch,
+		err = pvperf_memory_copy_out(vcpu->vm->kvm, addr, vcpu->batch,
 				      done * sizeof(*vcpu->batch));
 	return err ? err : done;
 }

@@ -5,7 +5,7 @@
 #include <linux/kvm_host.h>
 #include "dirty.h"
 #include "pin.h"
-#include "slots.h"
+#include "memory.h"
 #include "state.h"
 
 /* Enters each page once if its events are neighbours in the list. Returns if there is a log. */
@@ -19,7 +19,7 @@ static bool dirty_events(const struct pvperf_vcpu *vcpu)
 		if (event->pin == last)
 			continue;
 		last = event->pin;
-		logged |= pvperf_slots_log(vcpu->kvcpu->kvm, last->gfn);
+		logged |= pvperf_memory_log(vcpu->kvcpu->kvm, last->gfn);
 	}
 	return logged;
 }
@@ -29,7 +29,7 @@ void pvperf_dirty_new(struct pvperf_vcpu *vcpu, struct pvperf_pin *pin)
 	u64 slots = pvperf_dirty_slots_nmi(vcpu);
 
 	lockdep_assert_held(&vcpu->lock);
-	if (pvperf_slots_log(vcpu->kvcpu->kvm, pin->gfn))
+	if (pvperf_memory_log(vcpu->kvcpu->kvm, pin->gfn))
 		WRITE_ONCE(vcpu->unlogged, ~0ULL);	/* the next call looks at all */
 	else
 		WRITE_ONCE(pin->unlogged, slots);
@@ -42,7 +42,7 @@ void pvperf_dirty_all(struct pvperf_vcpu *vcpu)
 
 	lockdep_assert_held(&vcpu->lock);
 	if (vcpu->pin)
-		logged |= pvperf_slots_log(vcpu->kvcpu->kvm, vcpu->pin->gfn);
+		logged |= pvperf_memory_log(vcpu->kvcpu->kvm, vcpu->pin->gfn);
 	/* No generation: the next call looks again. */
 	WRITE_ONCE(vcpu->unlogged, logged ? ~0ULL : slots);
 }
@@ -53,7 +53,7 @@ void pvperf_dirty_wake(struct pvperf_vcpu *vcpu)
 
 	if (!overflowed)
 		return;
-	pvperf_slots_log(vcpu->kvcpu->kvm, overflowed - 1);
+	pvperf_memory_log(vcpu->kvcpu->kvm, overflowed - 1);
 	if (READ_ONCE(vcpu->head))
-		pvperf_slots_log(vcpu->kvcpu->kvm, vcpu->page_addr >> PAGE_SHIFT);
+		pvperf_memory_log(vcpu->kvcpu->kvm, vcpu->page_addr >> PAGE_SHIFT);
 }

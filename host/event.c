@@ -16,7 +16,7 @@
 #include "overflow.h"
 #include "pin.h"
 #include "refusal.h"
-#include "slots.h"
+#include "memory.h"
 #include "sync.h"
 #include "thread.h"
 #include "whole.h"
@@ -235,7 +235,7 @@ void pvperf_event_close(struct pvperf_host_event *event, enum pvperf_end end)
 		event_gone(event);
 	event_release(event, event->vcpu->thread);
 	if (end != PVPERF_END_SILENT)
-		pvperf_slots_log(event->vcpu->vm->kvm, event->pin->gfn);
+		pvperf_memory_log(event->vcpu->vm->kvm, event->pin->gfn);
 	pvperf_keep_put(&event->attr);
 	pvperf_ids_remove(event);
 	atomic_dec(&event->vcpu->vm->events);

@@ -6,17 +6,19 @@
  * host counts into it, from NMI context as well. If userspace drops the mapping, the
  * host writes to a page that nobody sees, which is harmless.
  */
+#include <linux/capability.h>
 #include <linux/err.h>
 #include <linux/kvm_host.h>
 #include <linux/kvm_pvperf.h>
 #include <linux/mm.h>
 #include <linux/module.h>
 #include <linux/pagemap.h>
+#include <linux/rbtree.h>
+#include <linux/sched/signal.h>
 #include <linux/slab.h>
 #include "../compat/symbol.h"
-#include "hold.h"
+#include "memory.h"
 #include "pin.h"
-#include "slots.h"
 #include "state.h"
 
 static const atomic_long_t not_known = ATOMIC_LONG_INIT(1);
@@ -33,6 +35,129 @@ bool __pvperf_pin_poisoned(const void *at)
 
 	return PageHWPoison(page) || folio_test_hwpoison(page_folio(page));
 }
+
+/* -------------------------------------------------------------------- charging */
+
+/*
+ * One pinned page keeps its whole transparent huge page where it is, so that is what the
+ * VM is charged for, once. A page of hugetlb is charged as small pages: it is set aside
+ * for its owner, and never split or swapped anyway. A small page that a VM has at two
+ * addresses is charged twice, as it is pinned twice.
+ */
+
+/* A folio of several pages. While one of them is pinned, nobody can split the folio. */
+struct hold {
+	struct rb_node node;		/* in pvperf_vm.folios */
+	struct folio *folio;
+	u32 pins;
+};
+
+static u32 hold_size(struct folio *folio)
+{
+	return folio_test_hugetlb(folio) ? 1 : folio_nr_pages(folio);
+}
+
+/* The process's own limit, as RDMA and others who pin obey it. */
+static bool hold_charge(struct mm_struct *mm, u32 n)
+{
+	u64 limit = rlimit(RLIMIT_MEMLOCK) >> PAGE_SHIFT;
+
+	if (atomic64_add_return(n, &mm->pinned_vm) <= limit ||
+	    ns_capable_noaudit(&init_user_ns, CAP_IPC_LOCK))
+		return true;
+	atomic64_sub(n, &mm->pinned_vm);
+	return false;
+}
+
+static int hold_order(const void *folio, const struct rb_node *node)
+{
+	const struct hold *hold = rb_entry(node, struct hold, node);
+
+	return folio < (void *)hold->folio ? -1 : folio > (void *)hold->folio;
+}
+
+static bool hold_less(struct rb_node *node, const struct rb_node *other)
+{
+	return hold_order(rb_entry(node, struct hold, node)->folio, other) < 0;
+}
+
+static struct hold *hold_find(struct pvperf_vm *vm, struct folio *folio)
+{
+	return rb_entry_safe(rb_find(folio, &vm->folios, hold_order), struct hold, node);
+}
+
+/* The first pin of a large folio. */
+static bool hold_add(struct pvperf_vm *vm, struct folio *folio)
+{
+	struct hold *hold = kmalloc(sizeof(*hold), GFP_KERNEL_ACCOUNT);
+
+	if (!hold)
+		return false;
+	hold->folio = folio;
+	hold->pins = 1;
+	rb_add(&hold->node, &vm->folios, hold_less);
+	return true;
+}
+
+static void hold_remove(struct pvperf_vm *vm, struct hold *hold)
+{
+	rb_erase(&hold->node, &vm->folios);
+	kfree(hold);
+}
+
+static void hold_give_back(struct pvperf_vm *vm, u32 n)
+{
+	WRITE_ONCE(vm->held, vm->held - n);
+	atomic64_sub(n, &vm->mm->pinned_vm);
+}
+
+static bool hold_take(struct pvperf_vm *vm, u32 n)
+{
+	WRITE_ONCE(vm->held, vm->held + n);
+	/* Either the admin's smaller limit is seen here, or vm_has_too_much() sees .held. */
+	smp_mb();
+	if (vm->held <= pvperf_policy_word(&vm->policy, PVPERF_WORD_MAX_PAGES) &&
+	    hold_charge(vm->mm, n))
+		return true;
+	WRITE_ONCE(vm->held, vm->held - n);
+	return false;
+}
+
+static int pin_charge(struct pvperf_vm *vm, struct page *page)
+{
+	struct folio *folio = page_folio(page);
+	struct hold *hold = hold_find(vm, folio);
+	u32 n = hold_size(folio);
+
+	lockdep_assert_held(&vm->lock);
+	if (hold) {
+		hold->pins++;
+		return 0;
+	}
+	if (!hold_take(vm, n))
+		return -KVM_ENOSPC;
+	if (n > 1 && !hold_add(vm, folio)) {
+		hold_give_back(vm, n);
+		return -KVM_ENOMEM;
+	}
+	return 0;
+}
+
+static void pin_uncharge(struct pvperf_vm *vm, struct page *page)
+{
+	struct folio *folio = page_folio(page);
+	struct hold *hold = hold_find(vm, folio);
+	u32 n = hold_size(folio);
+
+	lockdep_assert_held(&vm->lock);
+	if (hold && --hold->pins)
+		return;
+	if (hold)
+		hold_remove(vm, hold);
+	hold_give_back(vm, n);
+}
+
+/* -------------------------------------------------------------------- pinning */
 
 /*
  * Memory that may be written to behind its owner's back, and has no owner who writes
@@ -76,7 +201,7 @@ static bool pin_page(unsigned long hva, struct page **page)
 
 static struct pvperf_pin *pin_new(struct kvm *kvm, u64 gpa)
 {
-	unsigned long hva = pvperf_slots_hva(kvm, gpa & PAGE_MASK, true);
+	unsigned long hva = pvperf_memory_hva(kvm, gpa & PAGE_MASK, true);
 	struct pvperf_pin *pin;
 	struct page *pinned;
 
@@ -129,7 +254,7 @@ static struct pvperf_pin *pin_find(struct pvperf_vm *vm, u64 gfn)
 
 bool pvperf_pin_is_there(struct pvperf_vm *vm, const struct pvperf_pin *pin)
 {
-	return pvperf_slots_hva(vm->kvm, pin->gfn << PAGE_SHIFT, true) == pin->hva;
+	return pvperf_memory_hva(vm->kvm, pin->gfn << PAGE_SHIFT, true) == pin->hva;
 }
 
 /*
@@ -152,7 +277,7 @@ static struct pvperf_pin *pin_again(struct pvperf_vm *vm, u64 gpa)
 
 static struct pvperf_pin *pin_add(struct pvperf_vm *vm, struct pvperf_pin *pin)
 {
-	int err = pvperf_hold(vm, virt_to_page(pin->address));
+	int err = pin_charge(vm, virt_to_page(pin->address));
 
 	if (err)
 		return ERR_PTR(err);
@@ -193,7 +318,7 @@ void pvperf_pin_put(struct pvperf_vm *vm, struct pvperf_pin *pin)
 	mutex_lock(&vm->lock);
 	last = !--pin->refs;
 	if (last) {
-		pvperf_unhold(vm, virt_to_page(pin->address));
+		pin_uncharge(vm, virt_to_page(pin->address));
 		rb_erase(&pin->node, &vm->pages);
 		vm->nr_pages--;
 	}

@@ -65,7 +65,7 @@ enum pvperf_raw {
  * @PVPERF_WORD_MAX_OPENS: OPENs of a VM in a second; more wait
  * @PVPERF_WORD_MAX_CALLS: calls of a vCPU in a second; more wait
  * @PVPERF_WORD_MAX_OVERFLOWS: of an event in a second; beyond it the period is longer
- * @PVPERF_WORD_MAX_PAGES: that a VM's pins may hold, see hold.h
+ * @PVPERF_WORD_MAX_PAGES: that a VM's pins may hold, see pin.c
  * @PVPERF_WORD_MIN_PERIOD: the shortest sampling period
  * @PVPERF_WORDS: how many there are
  */

@@ -78,7 +78,7 @@ struct pvperf_vm {
 	struct rb_root pages;		/* struct pvperf_pin by gfn */
 	struct rb_root folios;		/* of more than a page: struct hold by folio */
 	u32 nr_pages;
-	u32 held;			/* in pages; see hold.c */
+	u32 held;			/* in pages; see pin.c */
 	struct xarray vcpus;		/* struct pvperf_vcpu by index */
 	struct xarray ids;		/* struct pvperf_host_event by id */
 	atomic_t events;		/* open, of all vCPUs */

@@ -15,7 +15,7 @@
 #include "inject.h"
 #include "overflow.h"
 #include "pin.h"
-#include "slots.h"
+#include "memory.h"
 #include "thread.h"
 #include "trace.h"
 #include "vcpu.h"
@@ -120,7 +120,7 @@ static void vcpu_unpin(struct pvperf_vcpu *vcpu, enum pvperf_end end)
 	if (end == PVPERF_END_GONE && !pvperf_pin_poisoned(vcpu->head)) {
 		WRITE_ONCE(vcpu->head->reason, READ_ONCE(vcpu->vm->reason));
 		WRITE_ONCE(vcpu->head->state, KVM_PERF_PAGE_GONE);
-		pvperf_slots_log(vcpu->vm->kvm, vcpu->pin->gfn);
+		pvperf_memory_log(vcpu->vm->kvm, vcpu->pin->gfn);
 	}
 	WRITE_ONCE(vcpu->head, NULL);
 	/* An overflow handler that still has the old .head runs in the vCPU's own thread. */
