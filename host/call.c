@@ -138,7 +138,7 @@ static int call_open_copy(struct kvm *kvm, struct call_open *open, u64 addr, con
 		err = pvperf_decode_param(&open->param);
 	if (!err)
 		err = pvperf_memory_copy_in(kvm, &open->attr, open->param.attr_addr,
-				     sizeof(open->attr));
+					    sizeof(open->attr));
 	if (!err)
 		err = pvperf_decode_attr(&open->attr);
 	return err;
@@ -398,7 +398,7 @@ static int call_batch(struct pvperf_vcpu *vcpu, u64 addr, u32 n)
 	atomic64_add(done, &vcpu->vm->stats.ops);
 	if (!written)
 		err = pvperf_memory_copy_out(vcpu->vm->kvm, addr, vcpu->batch,
-				      done * sizeof(*vcpu->batch));
+					     done * sizeof(*vcpu->batch));
 	return err ? err : done;
 }
 

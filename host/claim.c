@@ -14,7 +14,6 @@
 #include <linux/refcount.h>
 #include <linux/slab.h>
 #include <linux/workqueue.h>
-#include "alone.h"
 #include "claim.h"
 #include "policy.h"
 #include "registry.h"

@@ -27,7 +27,9 @@
 #include <linux/kernel.h>
 #include <linux/kvm_host.h>
 #include <linux/module.h>
+#include <linux/moduleparam.h>
 #include <linux/rcupdate.h>
+#include <linux/sched.h>
 #include <linux/slab.h>
 #include <linux/static_call.h>
 #include "../compat/ftrace.h"
@@ -35,11 +37,11 @@
 #include "call.h"
 #include "caps.h"
 #include "door.h"
+#include "event.h"
 #include "hook.h"
-#include "lend.h"
+#include "inject.h"
 #include "registry.h"
 #include "request.h"
-#include "reset.h"
 #include "rules.h"
 #include "vm.h"
 
@@ -216,19 +218,52 @@ static notrace void door_destroy(struct kvm *kvm)
 	pvperf_hook_leave(&ends);
 }
 
+/*
+ * perf lends the whole PMU to VMs with a mediated vPMU, but only while nobody has a hardware
+ * event that counts guests. An event whose PMU is lent stays open, with no perf_event: its
+ * state is ERROR, and its times tell how long it did not count.
+ */
+static bool lend_yield;
+module_param_named(yield, lend_yield, bool, 0644);
+MODULE_PARM_DESC(yield, "take hardware events from guests while a VM with a mediated vPMU runs (default no: it can't start while a guest has one)");
+
+/* Whoever opens one meanwhile is refused, so this VM starts the first time. */
+static void lend_begin(void)
+{
+	u32 n;
+
+	pvperf_event_block();
+	n = pvperf_vms_lend();
+	if (n)
+		pr_info_ratelimited("%u hardware events of guests make room for the mediated vPMU of process %d (%s)\n",
+				    n, current->tgid, current->group_leader->comm);
+}
+
+static void lend_back(void)
+{
+	pvperf_vms_request(PVPERF_VM_LEND_BACK);
+}
+
+static void lend_end(int err)
+{
+	pvperf_event_unblock();
+	if (err)
+		lend_back();
+}
+
 /* KVM holds kvm->lock of the new VM, which has no vCPU yet. */
 static notrace int door_lend(void)
 {
-	bool yield = READ_ONCE(pvperf_lend_yield);
+	bool yield = READ_ONCE(lend_yield);
 	int err;
 
 	if (yield)
-		pvperf_lend_begin();
+		lend_begin();
 	/* perf does not lend the PMU as long as there are events of a VM that has just ended. */
 	pvperf_requests_settle_ended();
 	err = static_call(pvperf_perf_lend)();
 	if (yield)
-		pvperf_lend_end(err);
+		lend_end(err);
 	pvperf_hook_leave(&ends);
 	return err;
 }
@@ -236,7 +271,7 @@ static notrace int door_lend(void)
 static notrace void door_lend_back(void)
 {
 	static_call(pvperf_perf_lend_back)();
-	pvperf_lend_back();
+	lend_back();
 	pvperf_hook_leave(&ends);
 }
 

@@ -5,7 +5,13 @@
  * The invariant: the overflow handler of .perf may write to .shared, so .perf is
  * released, which waits for the handler, before .pin is given back.
  */
+#include <linux/atomic.h>
+#include <linux/cpumask.h>
+#include <linux/cred.h>
 #include <linux/err.h>
+#include <linux/init_task.h>
+#include <linux/nospec.h>
+#include <linux/percpu.h>
 #include <linux/perf_event.h>
 #include <linux/sched/clock.h>
 #include <linux/slab.h>
@@ -13,13 +19,12 @@
 #include "event.h"
 #include "ids.h"
 #include "keep.h"
+#include "memory.h"
 #include "overflow.h"
 #include "pin.h"
 #include "refusal.h"
-#include "memory.h"
 #include "sync.h"
 #include "thread.h"
-#include "whole.h"
 
 /* perf's error as one of the ABI. */
 static int event_error(long err)
@@ -40,6 +45,73 @@ static int event_error(long err)
 		return -KVM_EBUSY;
 	}
 }
+
+/* ----------------------------------------------------- of CPUs of the host */
+
+/*
+ * perf asks whether the process may count what others do. That of a VM may not, and the
+ * policy has allowed it all the same (access=global): so these are created with the kernel's
+ * rights.
+ *
+ * perf gives counters to a CPU's unpinned events before it gives any to a task's. So as long as
+ * these fill a CPU's counters, unpinned events of tasks, other VMs' among them, get none there,
+ * as beside perf stat -a of the host's root.
+ */
+
+/* Of all VMs, on one CPU. perf looks at each of them at every turn, with interrupts off. */
+#define CPU_EVENTS_MAX	16
+
+static DEFINE_PER_CPU(atomic_t, cpu_events);
+static struct cred *rights;
+
+int pvperf_event_init(void)
+{
+	rights = prepare_kernel_cred(&init_task);
+	return rights ? 0 : -ENOMEM;
+}
+
+void pvperf_event_exit(void)
+{
+	put_cred(rights);
+}
+
+static struct perf_event *create_as_root(struct perf_event_attr *attr, u32 cpu)
+{
+	const struct cred *before;
+	struct perf_event *perf;
+
+	/* It takes turns with the events of the host's that are about a CPU and not pinned. */
+	attr->pinned = 0;
+	before = override_creds(rights);
+	perf = perf_event_create_kernel_counter(attr, cpu, NULL, NULL, NULL);
+	revert_creds(before);
+	return perf;
+}
+
+static void event_of_cpu_released(u32 cpu)
+{
+	atomic_dec(per_cpu_ptr(&cpu_events, cpu));
+}
+
+static struct perf_event *event_create_on_cpu(struct perf_event_attr *attr, u32 cpu)
+{
+	struct perf_event *perf;
+
+	if (cpu >= nr_cpu_ids)
+		return ERR_PTR(-ENODEV);
+	cpu = array_index_nospec(cpu, nr_cpu_ids);
+	if (!cpu_online(cpu))
+		return ERR_PTR(-ENODEV);
+	if (atomic_inc_return(per_cpu_ptr(&cpu_events, cpu)) > CPU_EVENTS_MAX)
+		perf = ERR_PTR(-EDQUOT);
+	else
+		perf = create_as_root(attr, cpu);
+	if (IS_ERR(perf))
+		event_of_cpu_released(cpu);
+	return perf;
+}
+
+/* ------------------------------------------------------------ of threads */
 
 /* Above 0: no guest gets a hardware event, as the PMU is about to be lent to a VM. */
 static atomic_t blocked;
@@ -90,7 +162,7 @@ static struct perf_event *event_create(struct pvperf_host_event *event)
 	    pvperf_policy_word(policy, PVPERF_WORD_MAX_EVENTS))
 		perf = ERR_PTR(-ENOSPC);
 	else if (unlikely(from->flags & KVM_PERF_FLAG_CPU))
-		perf = pvperf_whole_create(&attr, from->cpu);
+		perf = event_create_on_cpu(&attr, from->cpu);
 	else
 		perf = perf_event_create_kernel_counter(&attr, -1, thread->task,
 							handler, event);
@@ -106,7 +178,7 @@ static void event_release(struct pvperf_host_event *event, struct pvperf_thread 
 	perf_event_release_kernel(event->perf);
 	atomic_dec(&thread->events);
 	if (unlikely(event->attr.flags & KVM_PERF_FLAG_CPU))
-		pvperf_whole_released(event->attr.cpu);
+		event_of_cpu_released(event->attr.cpu);
 }
 
 static struct pvperf_host_event *event_alloc(struct pvperf_vcpu *vcpu,

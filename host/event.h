@@ -12,6 +12,20 @@
 #include <linux/types.h>
 #include "state.h"
 
+struct perf_event;
+
+/**
+ * pvperf_event_init() - at load
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int pvperf_event_init(void);
+
+/**
+ * pvperf_event_exit() - at unload, when no VM is left
+ */
+void pvperf_event_exit(void);
+
 /**
  * pvperf_event_hardware() - has perf a driver for this CPU's counters?
  *

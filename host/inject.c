@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * NMIs for a guest. KVM's room.
+ * NMIs for a guest, and resets of its vCPUs. KVM's room.
  */
 #include <linux/irq_work.h>
 #include <linux/kvm_host.h>
@@ -8,6 +8,25 @@
 #include "dirty.h"
 #include "inject.h"
 #include "state.h"
+
+bool pvperf_reset_real_mode_nmi(const struct kvm_vcpu *kvcpu)
+{
+	return pvperf_kvm_is_real_mode(kvcpu);
+}
+
+bool pvperf_reset_alive_nmi(const struct pvperf_vcpu *vcpu)
+{
+	return !READ_ONCE(vcpu->mute) && !pvperf_reset_real_mode_nmi(vcpu->kvcpu);
+}
+
+void pvperf_reset_mark(struct pvperf_vcpu *vcpu)
+{
+	/*
+	 * From here on no overflow writes to the guest. To close the events is to
+	 * sleep, so the VM's work does it, or the vCPU's next call.
+	 */
+	WRITE_ONCE(vcpu->dead, true);
+}
 
 /*
  * The request alone can come too late: between KVM's last look at its requests

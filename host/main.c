@@ -21,7 +21,6 @@
 #include "registry.h"
 #include "rules.h"
 #include "stats.h"
-#include "whole.h"
 
 #define CREATE_TRACE_POINTS
 #include "trace.h"
@@ -38,12 +37,12 @@ static int __init pvperf_host_init(void)
 	int err;
 
 	pvperf_caps_init(pvperf_event_hardware());
-	err = pvperf_whole_init();
+	err = pvperf_event_init();
 	if (err)
 		return err;
 	err = pvperf_keep_init();
 	if (err)
-		goto err_whole;
+		goto err_event;
 	err = pvperf_registry_init();
 	if (err)
 		goto err_keep;
@@ -65,8 +64,8 @@ err_registry:
 	pvperf_registry_exit();
 err_keep:
 	pvperf_keep_exit();
-err_whole:
-	pvperf_whole_exit();
+err_event:
+	pvperf_event_exit();
 	return err;
 }
 
@@ -80,7 +79,7 @@ static void __exit pvperf_host_exit(void)
 	pvperf_registry_exit();
 	pvperf_rules_exit();
 	pvperf_keep_exit();
-	pvperf_whole_exit();
+	pvperf_event_exit();
 	pvperf_hooks_keep_text();
 	pr_info("unloaded\n");
 }

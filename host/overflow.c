@@ -20,7 +20,6 @@
 #include "inject.h"
 #include "overflow.h"
 #include "pin.h"
-#include "reset.h"
 #include "state.h"
 #include "sync.h"
 #include "thread.h"

@@ -6,6 +6,7 @@
  */
 #define pr_fmt(fmt) "pvperf_host: " fmt
 
+#include <linux/atomic.h>
 #include <linux/cgroup.h>
 #include <linux/cred.h>
 #include <linux/err.h>
@@ -24,6 +25,7 @@
 #include <linux/uidgid.h>
 #include "rule.h"
 #include "rules.h"
+#include "state.h"
 
 /* With comments and empty lines. */
 #define RULES_MAX	4096
@@ -226,6 +228,44 @@ int pvperf_rules_judge(struct pid *process, const char *comm, struct pvperf_verd
 	}
 	rules_put(rules);
 	return err;
+}
+
+/* ------------------------------------------------- the VM that has the host alone */
+
+/* By its number: it may end at any time. */
+static atomic64_t alone;
+
+u64 pvperf_alone(void)
+{
+	return atomic64_read(&alone);
+}
+
+void pvperf_alone_set(u64 serial)
+{
+	atomic64_set(&alone, serial);
+	/* A VM that makes its first call now is judged again. */
+	pvperf_rules_changed();
+}
+
+int pvperf_alone_judge(struct pvperf_vm *vm, struct pvperf_verdict *verdict)
+{
+	int err = pvperf_rules_judge(vm->process, vm->name, verdict);
+	u32 *access = &verdict->policy.word[PVPERF_WORD_ACCESS];
+	u64 serial = pvperf_alone();
+
+	verdict->reason = KVM_PERF_REASON_DENIED;
+	if (err || !serial)
+		return err;
+	if (vm->serial == serial) {
+		if (*access > PVPERF_ACCESS_GLOBAL)
+			*access = PVPERF_ACCESS_GLOBAL;		/* it need not ask again */
+		else	/* The rules say so no more. claim.c lets the others back in. */
+			atomic64_cmpxchg(&alone, serial, 0);
+	} else if (*access >= PVPERF_ACCESS_LOCAL) {
+		*access = PVPERF_ACCESS_UNAVAILABLE;
+		verdict->reason = KVM_PERF_REASON_ALONE;
+	}
+	return 0;
 }
 
 /* -------------------------------------------------------------------- text */

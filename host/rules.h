@@ -5,7 +5,8 @@
 /*
  * The list of rules: who may count what. The first rule that is about a VM holds for it; the
  * words that this rule does not have, and VMs that no rule is about, have those of
- * pvperf_rules_default, the module's parameters. Knows neither KVM nor perf.
+ * pvperf_rules_default, the module's parameters. While one VM has the host alone, the others have
+ * nothing, whatever the rules say. Knows neither KVM nor perf.
  */
 
 #include <linux/compiler.h>
@@ -13,6 +14,7 @@
 #include "policy.h"
 
 struct pid;
+struct pvperf_vm;
 struct rules;
 struct seq_file;
 struct task_struct;
@@ -25,7 +27,7 @@ extern struct pvperf_policy pvperf_rules_default;
  * @policy: what it may have
  * @rule: which rule says so, from 1 on; 0: none
  * @version: of the rules
- * @reason: KVM_PERF_REASON_*, why it may have nothing; alone.c sets it
+ * @reason: KVM_PERF_REASON_*, why it may have nothing; pvperf_alone_judge() sets it
  */
 struct pvperf_verdict {
 	struct pvperf_policy policy;
@@ -70,6 +72,28 @@ u32 pvperf_rules_version(void);
  * pvperf_rules_changed() - verdicts until now are old: the default is another one, or who is alone
  */
 void pvperf_rules_changed(void);
+
+/**
+ * pvperf_alone_judge() - what may a VM have, by the rules and as long as one is alone?
+ * @vm: the VM
+ * @verdict: the result
+ *
+ * Return: as pvperf_rules_judge().
+ */
+int pvperf_alone_judge(struct pvperf_vm *vm, struct pvperf_verdict *verdict);
+
+/**
+ * pvperf_alone_set() - another VM is alone from the next judgement on
+ * @serial: the VM's number; 0: none is
+ */
+void pvperf_alone_set(u64 serial);
+
+/**
+ * pvperf_alone() - which VM is alone? Any context
+ *
+ * Return: its number; 0: none.
+ */
+u64 pvperf_alone(void);
 
 /**
  * pvperf_rules_set() - replace the list, or append to it; may sleep

@@ -6,7 +6,6 @@
  */
 #include <linux/debugfs.h>
 #include <linux/seq_file.h>
-#include "alone.h"
 #include "keep.h"
 #include "pin.h"
 #include "registry.h"

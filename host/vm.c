@@ -14,10 +14,9 @@
 #include <linux/slab.h>
 #include <linux/wait.h>
 #include "../compat/kvm.h"
-#include "alone.h"
+#include "inject.h"
 #include "registry.h"
 #include "request.h"
-#include "reset.h"
 #include "rules.h"
 #include "vcpu.h"
 #include "vm.h"
