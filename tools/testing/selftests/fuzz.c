@@ -204,6 +204,7 @@ int main(int argc, char **argv)
 	int rounds;
 
 	round = mmap(NULL, sizeof(*round), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	setvbuf(stdout, NULL, _IOLBF, 0);	/* a VMM may be killed */
 	printf("TAP version 13\n1..2\n");
 	for (rounds = 0; round->done < calls && !round->broken; rounds++) {
 		round->seed = seed * 100000 + rounds;

@@ -21,7 +21,7 @@ static int64_t run_to_end(struct tiny_vcpu *v)
 				continue;
 			if (errno == EINTR)
 				v->give_up = false;
-			else
+			else if (!v->vm->quiet)
 				fprintf(stderr, "# vcpu %d: KVM_RUN: %s\n",
 					v->index, strerror(errno));
 			return TINY_BROKEN;
@@ -34,8 +34,9 @@ static int64_t run_to_end(struct tiny_vcpu *v)
 		if (v->run->exit_reason == KVM_EXIT_MMIO)	/* of TINY_HOLE; reads 0 */
 			continue;
 		ioctl(v->fd, KVM_GET_REGS, &v->regs);
-		fprintf(stderr, "# vcpu %d: exit %d at %#llx\n", v->index,
-			v->run->exit_reason, v->regs.rip);
+		if (!v->vm->quiet)
+			fprintf(stderr, "# vcpu %d: exit %d at %#llx\n", v->index,
+				v->run->exit_reason, v->regs.rip);
 		return TINY_BROKEN;
 	}
 }
@@ -45,7 +46,9 @@ static void regs_run(struct tiny_vcpu *v)
 	v->result = TINY_BROKEN;
 	if (ioctl(v->fd, KVM_SET_REGS, &v->regs))
 		return;
+	v->runner = pthread_self();
 	v->result = run_to_end(v);
+	v->runner = v->thread;
 	if (ioctl(v->fd, KVM_GET_REGS, &v->regs))
 		v->result = TINY_BROKEN;
 }
@@ -112,7 +115,7 @@ void tiny_vcpu_kick(struct tiny_vcpu *v)
 	const struct sigaction action = { .sa_handler = kicked };
 
 	sigaction(SIGUSR1, &action, NULL);
-	pthread_kill(v->thread, SIGUSR1);
+	pthread_kill(v->runner, SIGUSR1);
 }
 
 int64_t tiny_vcpu_exec(struct tiny_vcpu *v, enum tiny_code code,
@@ -260,6 +263,7 @@ static int vcpu_create(struct tiny_vm *vm, int index, bool apics)
 	sem_init(&v->go, 0, 0);
 	sem_init(&v->done, 0, 0);
 	err = -pthread_create(&v->thread, NULL, vcpu_thread, v);
+	v->runner = v->thread;
 	if (!err)
 		vm->vcpus++;
 	return err;

@@ -95,6 +95,7 @@ struct tiny_vcpu {
 	struct tiny_cpu *cpu;
 
 	pthread_t thread;
+	volatile pthread_t runner;	/* makes the KVM_RUN, if there is one */
 	sem_t go, done;
 	bool quit;
 	volatile bool give_up;	/* the next kick ends what runs */
@@ -107,6 +108,7 @@ struct tiny_vm {
 	int vcpus;
 	int run_size;
 	uint8_t *mem, *rom;
+	bool quiet;		/* of a stub that does not end as it should */
 	struct tiny_vcpu vcpu[TINY_VCPUS];
 };
 

@@ -87,6 +87,7 @@ bool fuzz_vm_create(struct fuzz_vm *f)
 	f->foreign = !below(4);
 	if (f->apics ? tiny_vm_create_apics(&f->vm, FUZZ_VCPUS) : tiny_vm_create(&f->vm, FUZZ_VCPUS))
 		return false;
+	f->vm.quiet = true;
 	/* A vCPU that has run keeps its CPUID. */
 	for (n = 0; f->foreign && n < FUZZ_VCPUS; n++)
 		tiny_vcpu_hyperv(&f->vm.vcpu[n], 0);
