@@ -20,7 +20,6 @@
 #include "link.h"
 #include "period.h"
 #include "slot.h"
-#include "starve.h"
 #include "state.h"
 
 /* Has the host that has opened the slot's event got our page, too? */

@@ -212,7 +212,7 @@ struct pvperf_cpu {
 		struct irq_work work;	/* a flush on behalf of an NMI */
 	} batch;
 
-	struct {			/* starve.c */
+	struct {			/* idle.c: events that starve */
 		unsigned long slots;	/* should count and do not */
 		u64 began;		/* before the batch that has starved events; else 0 */
 	} starve;
@@ -223,7 +223,7 @@ struct pvperf_cpu {
 		unsigned long late_until;	/* but not after this; jiffies */
 	} nmi;
 
-	bool hiding_throttle;		/* ->stop() must not stop, see sample.c */
+	bool hiding_throttle;		/* ->stop() must not stop, see nmi.c */
 
 	int refused_in[PVPERF_SLOTS];	/* the pvperf_slot_round of that */
 	struct pvperf_slot slot[PVPERF_SLOTS];
