@@ -149,7 +149,7 @@ static int slot_place(struct pvperf_cpu *cpu, struct perf_event *event,
 	int s = p->last;
 
 	if (pvperf_slot_is_ready(&cpu->slot[s], &p->key)) {
-		pvperf_slot_take(cpu, s);
+		pvperf_slot_forget_user(cpu, s);
 		return s;
 	}
 	s = pvperf_slot_find(cpu, &p->key, event, s);

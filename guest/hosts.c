@@ -117,7 +117,7 @@ static bool host_is_there(u32 nr)
 }
 
 /* A CPU of the host may come online later, and then the sum of all lacks it until this runs. */
-static void hosts_look(void)
+static void host_cpus_look(void)
 {
 	u32 all = 0, nr, online = pvperf_caps_host_cpus(&all);
 	static int told;
@@ -146,13 +146,13 @@ static DECLARE_DEFERRABLE_WORK(next_look, hosts_work);
 static void hosts_work(struct work_struct *work)
 {
 	pvperf_trial_look_again();
-	hosts_look();
+	host_cpus_look();
 	schedule_delayed_work(&next_look, HOSTS_EVERY);
 }
 
 void pvperf_hosts_init(void)
 {
-	hosts_look();
+	host_cpus_look();
 	schedule_delayed_work(&next_look, HOSTS_EVERY);
 }
 

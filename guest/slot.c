@@ -82,7 +82,7 @@ void pvperf_slot_claim(struct pvperf_cpu *cpu, int s, const struct pvperf_key *k
 	struct pvperf_slot *slot = &cpu->slot[s];
 
 	lockdep_assert_irqs_disabled();
-	pvperf_slot_take(cpu, s);
+	pvperf_slot_forget_user(cpu, s);
 	if (!pvperf_key_equal(&slot->key, key)) {
 		slot->close |= slot->open;
 		__clear_bit(s, &cpu->set.refused);

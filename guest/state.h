@@ -262,7 +262,7 @@ static inline void pvperf_slot_set_on(struct pvperf_cpu *cpu,
 }
 
 /* Takes slot @s out of the sets that describe its previous user. On this CPU. */
-static inline void pvperf_slot_take(struct pvperf_cpu *cpu, int s)
+static inline void pvperf_slot_forget_user(struct pvperf_cpu *cpu, int s)
 {
 	const unsigned long others = ~BIT(s);
 

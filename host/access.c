@@ -101,7 +101,7 @@ static int access_apply(enum pvperf_access access)
 		return err;
 	access_note();
 	/* Between local and global VMs go on, with another policy. */
-	return access_offers(access) ? pvperf_vms_judge(true) : 0;
+	return access_offers(access) ? pvperf_vms_apply_rules(true) : 0;
 }
 
 static int access_write(u32 access)

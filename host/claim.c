@@ -75,7 +75,7 @@ static void look_later(void)
 static int claim_set(u64 serial)
 {
 	pvperf_alone_set(serial);
-	return pvperf_vms_judge(true);
+	return pvperf_vms_apply_rules(true);
 }
 
 /* An OPEN that is under way sees that the VM has the host no more, or we see its event. */
@@ -94,7 +94,7 @@ static void look_work(struct work_struct *work)
 {
 	/* Nobody can make a call that closes its events. By the rules it has nothing now. */
 	if (claim_census(pvperf_alone()).deserted)
-		pvperf_vms_judge(false);
+		pvperf_vms_apply_rules(false);
 	if (!claim_ends(pvperf_alone()))
 		look_later();
 }
@@ -130,7 +130,7 @@ static int claim_take(const struct claim *claim)
 	if (claim_set(vm->serial) || !claim_is_awaited(claim)) {
 		/* Not waiting again for a VM that did not follow. */
 		pvperf_alone_set(0);
-		pvperf_vms_judge(false);
+		pvperf_vms_apply_rules(false);
 		return -KVM_EUSERS;
 	}
 	look_later();

@@ -48,7 +48,7 @@ static int word_set(const char *value, const struct kernel_param *kp)
 	WRITE_ONCE(*word, to);
 	pvperf_rules_changed();
 	if (loaded)
-		err = pvperf_vms_judge(true);
+		err = pvperf_vms_apply_rules(true);
 	mutex_unlock(&control_lock);
 	return err;
 }
@@ -121,7 +121,7 @@ static int control_set(char *text, bool append)
 	mutex_lock(&control_lock);
 	err = pvperf_rules_set(text, append);
 	if (!err)
-		err = pvperf_vms_judge(true);
+		err = pvperf_vms_apply_rules(true);
 	mutex_unlock(&control_lock);
 	return err;
 }
@@ -201,7 +201,7 @@ void pvperf_control_init(void)
 		       err);
 	control_load(true);
 	/* A parameter may have been written before that, and a VM have called. */
-	pvperf_vms_judge(false);
+	pvperf_vms_apply_rules(false);
 }
 
 void pvperf_control_exit(void)

@@ -26,7 +26,7 @@ static bool dirty_events(const struct pvperf_vcpu *vcpu)
 
 void pvperf_dirty_new(struct pvperf_vcpu *vcpu, struct pvperf_pin *pin)
 {
-	u64 slots = pvperf_dirty_slots_nmi(vcpu);
+	u64 slots = pvperf_dirty_generation_nmi(vcpu);
 
 	lockdep_assert_held(&vcpu->lock);
 	if (pvperf_memory_log(vcpu->kvcpu->kvm, pin->gfn))
@@ -37,7 +37,7 @@ void pvperf_dirty_new(struct pvperf_vcpu *vcpu, struct pvperf_pin *pin)
 
 void pvperf_dirty_all(struct pvperf_vcpu *vcpu)
 {
-	u64 slots = pvperf_dirty_slots_nmi(vcpu);
+	u64 slots = pvperf_dirty_generation_nmi(vcpu);
 	bool logged = dirty_events(vcpu);
 
 	lockdep_assert_held(&vcpu->lock);
@@ -49,7 +49,7 @@ void pvperf_dirty_all(struct pvperf_vcpu *vcpu)
 
 void pvperf_dirty_wake(struct pvperf_vcpu *vcpu)
 {
-	u64 overflowed = xchg(&vcpu->overflowed, 0);
+	u64 overflowed = xchg(&vcpu->overflowed_gfn, 0);
 
 	if (!overflowed)
 		return;

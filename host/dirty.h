@@ -13,7 +13,7 @@
 #include "state.h"
 
 /**
- * pvperf_dirty_slots_nmi() - a number that changes when userspace begins or ends a log
+ * pvperf_dirty_generation_nmi() - a number that changes when userspace begins or ends a log
  * @vcpu: the vCPU, whose VM has not ended
  *
  * It changes with any other change of a memory slot, too.
@@ -21,7 +21,7 @@
  * Context: any.
  * Return: the number.
  */
-static inline u64 pvperf_dirty_slots_nmi(const struct pvperf_vcpu *vcpu)
+static inline u64 pvperf_dirty_generation_nmi(const struct pvperf_vcpu *vcpu)
 {
 	return pvperf_kvm_generation(vcpu->kvcpu->kvm);
 }
@@ -38,7 +38,7 @@ void pvperf_dirty_new(struct pvperf_vcpu *vcpu, struct pvperf_pin *pin);
  */
 static inline void pvperf_dirty_pin(struct pvperf_vcpu *vcpu, struct pvperf_pin *pin)
 {
-	if (unlikely(READ_ONCE(pin->unlogged) != pvperf_dirty_slots_nmi(vcpu)))
+	if (unlikely(READ_ONCE(pin->unlogged) != pvperf_dirty_generation_nmi(vcpu)))
 		pvperf_dirty_new(vcpu, pin);
 }
 
@@ -53,7 +53,7 @@ void pvperf_dirty_all(struct pvperf_vcpu *vcpu);
  */
 static inline void pvperf_dirty_vcpu(struct pvperf_vcpu *vcpu)
 {
-	if (unlikely(vcpu->unlogged != pvperf_dirty_slots_nmi(vcpu)))
+	if (unlikely(vcpu->unlogged != pvperf_dirty_generation_nmi(vcpu)))
 		pvperf_dirty_all(vcpu);
 }
 
@@ -70,9 +70,9 @@ static inline void pvperf_dirty_vcpu(struct pvperf_vcpu *vcpu)
 static inline bool pvperf_dirty_overflow_nmi(struct pvperf_vcpu *vcpu,
 					     const struct pvperf_pin *pin)
 {
-	if (likely(READ_ONCE(vcpu->unlogged) == pvperf_dirty_slots_nmi(vcpu)))
+	if (likely(READ_ONCE(vcpu->unlogged) == pvperf_dirty_generation_nmi(vcpu)))
 		return false;
-	WRITE_ONCE(vcpu->overflowed, pin->gfn + 1);
+	WRITE_ONCE(vcpu->overflowed_gfn, pin->gfn + 1);
 	return true;
 }
 

@@ -467,7 +467,7 @@ bool pvperf_event_has_counter(const struct pvperf_host_event *event)
 	return event->perf && event->attr.type != PERF_TYPE_SOFTWARE;
 }
 
-bool pvperf_event_has_nothing(const struct pvperf_host_event *event)
+bool pvperf_event_has_no_perf(const struct pvperf_host_event *event)
 {
 	return !event->perf;
 }

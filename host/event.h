@@ -106,11 +106,11 @@ void pvperf_event_unblock(void);
 bool pvperf_event_has_counter(const struct pvperf_host_event *event);
 
 /**
- * pvperf_event_has_nothing() - could the host event not be recreated?
+ * pvperf_event_has_no_perf() - could the host event not be recreated?
  * @event: the event
  *
  * Return: true if there is none.
  */
-bool pvperf_event_has_nothing(const struct pvperf_host_event *event);
+bool pvperf_event_has_no_perf(const struct pvperf_host_event *event);
 
 #endif /* _PVPERF_HOST_EVENT_H */

@@ -107,19 +107,19 @@ static void hold_remove(struct pvperf_vm *vm, struct hold *hold)
 
 static void hold_give_back(struct pvperf_vm *vm, u32 n)
 {
-	WRITE_ONCE(vm->held, vm->held - n);
+	WRITE_ONCE(vm->charged, vm->charged - n);
 	atomic64_sub(n, &vm->mm->pinned_vm);
 }
 
 static bool hold_take(struct pvperf_vm *vm, u32 n)
 {
-	WRITE_ONCE(vm->held, vm->held + n);
-	/* Either the admin's smaller limit is seen here, or vm_has_too_much() sees .held. */
+	WRITE_ONCE(vm->charged, vm->charged + n);
+	/* Either the admin's smaller limit is seen here, or vm_has_too_much() sees .charged. */
 	smp_mb();
-	if (vm->held <= pvperf_policy_word(&vm->policy, PVPERF_WORD_MAX_PAGES) &&
+	if (vm->charged <= pvperf_policy_word(&vm->policy, PVPERF_WORD_MAX_PAGES) &&
 	    hold_charge(vm->mm, n))
 		return true;
-	WRITE_ONCE(vm->held, vm->held - n);
+	WRITE_ONCE(vm->charged, vm->charged - n);
 	return false;
 }
 

@@ -24,7 +24,7 @@ void pvperf_pin_init(void);
  * @gfn: its guest frame number
  * @hva: where userspace had it when it was pinned
  * @address: where the host has it mapped
- * @unlogged: its slot has no log of dirty pages; see pvperf_dirty_slots_nmi()
+ * @unlogged: its slot has no log of dirty pages; see pvperf_dirty_generation_nmi()
  * @refs: number of users, under pvperf_vm.lock
  */
 struct pvperf_pin {

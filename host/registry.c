@@ -78,7 +78,7 @@ void pvperf_vm_free(struct pvperf_vm *vm)
 	struct pvperf_vcpu *vcpu;
 	unsigned long idx;
 
-	WARN_ON(vm->nr_pages || vm->held || !xa_empty(&vm->ids));
+	WARN_ON(vm->nr_pages || vm->charged || !xa_empty(&vm->ids));
 	xa_for_each(&vm->vcpus, idx, vcpu)
 		pvperf_vcpu_free(vcpu);
 	mmdrop(vm->mm);

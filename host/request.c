@@ -25,7 +25,7 @@ static void vm_reopen(struct pvperf_vm *vm, unsigned long todo)
 {
 	static pvperf_which * const which[PVPERF_VM_TASKS] = {
 		[PVPERF_VM_LEND] = pvperf_event_has_counter,
-		[PVPERF_VM_LEND_BACK] = pvperf_event_has_nothing,
+		[PVPERF_VM_LEND_BACK] = pvperf_event_has_no_perf,
 	};
 	u32 moved;
 	int task;

@@ -209,7 +209,8 @@ bool pvperf_rules_can_ask(struct pid *process)
 }
 
 /* A VM whose process has ended gets nothing: nobody can say any more whose it was. */
-int pvperf_rules_judge(struct pid *process, const char *comm, struct pvperf_verdict *verdict)
+/* What the rules alone say. If the process has ended, nothing. */
+static int rules_verdict(struct pid *process, const char *comm, struct pvperf_verdict *verdict)
 {
 	struct rules *rules = rules_get(&verdict->version);
 	struct task_struct *task;
@@ -247,9 +248,9 @@ void pvperf_alone_set(u64 serial)
 	pvperf_rules_changed();
 }
 
-int pvperf_alone_judge(struct pvperf_vm *vm, struct pvperf_verdict *verdict)
+int pvperf_rules_resolve(struct pvperf_vm *vm, struct pvperf_verdict *verdict)
 {
-	int err = pvperf_rules_judge(vm->process, vm->name, verdict);
+	int err = rules_verdict(vm->process, vm->name, verdict);
 	u32 *access = &verdict->policy.word[PVPERF_WORD_ACCESS];
 	u64 serial = pvperf_alone();
 

@@ -27,7 +27,7 @@ extern struct pvperf_policy pvperf_rules_default;
  * @policy: what it may have
  * @rule: which rule says so, from 1 on; 0: none
  * @version: of the rules
- * @reason: KVM_PERF_REASON_*, why it may have nothing; pvperf_alone_judge() sets it
+ * @reason: KVM_PERF_REASON_*, why it may have nothing; pvperf_rules_resolve() sets it
  */
 struct pvperf_verdict {
 	struct pvperf_policy policy;
@@ -50,18 +50,6 @@ static inline bool pvperf_rules_any(void)
 bool pvperf_rules_can_ask(struct pid *process);
 
 /**
- * pvperf_rules_judge() - what may the VM of a process have? May sleep
- * @process: the process
- * @comm: its name
- * @verdict: the result
- *
- * If there are rules, and the process has ended, nothing.
- *
- * Return: 0 or -ENOMEM.
- */
-int pvperf_rules_judge(struct pid *process, const char *comm, struct pvperf_verdict *verdict);
-
-/**
  * pvperf_rules_version() - which rules are these? Any context
  *
  * Return: another number each time that a rule or the default may have changed.
@@ -74,13 +62,15 @@ u32 pvperf_rules_version(void);
 void pvperf_rules_changed(void);
 
 /**
- * pvperf_alone_judge() - what may a VM have, by the rules and as long as one is alone?
+ * pvperf_rules_resolve() - what may a VM have, by the rules and as long as one is alone?
  * @vm: the VM
  * @verdict: the result
  *
- * Return: as pvperf_rules_judge().
+ * If there are rules, and the process has ended, nothing. May sleep.
+ *
+ * Return: 0 or -ENOMEM.
  */
-int pvperf_alone_judge(struct pvperf_vm *vm, struct pvperf_verdict *verdict);
+int pvperf_rules_resolve(struct pvperf_vm *vm, struct pvperf_verdict *verdict);
 
 /**
  * pvperf_alone_set() - another VM is alone from the next judgement on

@@ -74,11 +74,11 @@ struct pvperf_vm {
 	struct mm_struct *mm;		/* .kvm's; we have a reference, too */
 	u64 clock;			/* random, not 0: the VM's name in traces */
 	char name[TASK_COMM_LEN];	/* of the process, at the first call */
-	struct mutex lock;		/* protects .pages to .held */
+	struct mutex lock;		/* protects .pages to .charged */
 	struct rb_root pages;		/* struct pvperf_pin by gfn */
 	struct rb_root folios;		/* of more than a page: struct hold by folio */
 	u32 nr_pages;
-	u32 held;			/* in pages; see pin.c */
+	u32 charged;			/* in pages; see pin.c */
 	struct xarray vcpus;		/* struct pvperf_vcpu by index */
 	struct xarray ids;		/* struct pvperf_host_event by id */
 	atomic_t events;		/* open, of all vCPUs */
@@ -113,7 +113,7 @@ struct pvperf_vm {
  * The vCPU's own thread does everything, with .lock held; others (the ends of
  * VMs, debugfs, another vCPU's RESET) take .lock, too. The overflow handler runs
  * in that thread's NMI or interrupt and takes no lock: what it uses (.head, .nmis,
- * .overflowed, .mute) is a word, or changes only while no event of the vCPU can overflow.
+ * .overflowed_gfn, .mute) is a word, or changes only while no event of the vCPU can overflow.
  */
 struct pvperf_vcpu {
 	struct pvperf_vm *vm;
@@ -133,8 +133,8 @@ struct pvperf_vcpu {
 	u64 page_addr;			/* guest-physical */
 	struct pvperf_compat_now now;	/* the context's time in the current call ... */
 	u64 clock;			/* ... and local_clock(); 0: not read yet */
-	u64 unlogged;			/* no log of dirty pages; see pvperf_dirty_slots_nmi() */
-	u64 overflowed;			/* frame number + 1 of an event, for .wake; 0: none */
+	u64 unlogged;			/* its page has no log; see pvperf_dirty_generation_nmi() */
+	u64 overflowed_gfn;		/* that of an event, + 1, for .wake; 0: none */
 	u32 nmis;
 	union {
 		struct {

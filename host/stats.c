@@ -125,7 +125,7 @@ static void vm_show(struct pvperf_vm *vm, void *arg)
 	unsigned long idx;
 
 	seq_printf(m, "vm pid=%d pages=%u held=%u calls=%lld ops=%lld refused=%lld overflows=%lld nmis=%lld alone=%d\n",
-		   vm->pid, READ_ONCE(vm->nr_pages), READ_ONCE(vm->held),
+		   vm->pid, READ_ONCE(vm->nr_pages), READ_ONCE(vm->charged),
 		   atomic64_read(&vm->stats.calls),
 		   atomic64_read(&vm->stats.ops), atomic64_read(&vm->stats.refused),
 		   atomic64_read(&vm->stats.overflows),

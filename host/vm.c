@@ -21,7 +21,7 @@
 #include "vcpu.h"
 #include "vm.h"
 
-static DEFINE_MUTEX(judge_lock);	/* or a verdict by older rules could come last */
+static DEFINE_MUTEX(resolve_lock);	/* else an older verdict could overwrite a newer one */
 static DECLARE_WAIT_QUEUE_HEAD(vms_left);	/* a VM has left the registry */
 
 static struct pvperf_vm *vm_alloc(struct kvm *kvm)
@@ -52,10 +52,10 @@ static void vm_note_reason(struct pvperf_vm *vm, const struct pvperf_verdict *ve
 		WRITE_ONCE(vm->reason, verdict->reason);
 }
 
-static int vm_judge(struct pvperf_vm *vm)
+static int vm_resolve(struct pvperf_vm *vm)
 {
 	struct pvperf_verdict verdict;
-	int err = pvperf_alone_judge(vm, &verdict);
+	int err = pvperf_rules_resolve(vm, &verdict);
 
 	vm_note_reason(vm, &verdict);
 	vm->policy = verdict.policy;
@@ -69,7 +69,7 @@ static noinline struct pvperf_vm *vm_make(struct kvm *kvm)
 {
 	struct pvperf_vm *vm = NULL, *fresh = vm_alloc(kvm);
 
-	while (!vm && fresh && !vm_judge(fresh) && !fatal_signal_pending(current))
+	while (!vm && fresh && !vm_resolve(fresh) && !fatal_signal_pending(current))
 		vm = pvperf_vm_add(kvm, fresh);
 	if (fresh && vm != fresh)
 		pvperf_vm_free(fresh);
@@ -190,7 +190,7 @@ static bool vm_has_too_much(const struct pvperf_vm *vm)
 {
 	return vm_counts_beside(vm) ||
 	       atomic_read(&vm->events) > vm->policy.word[PVPERF_WORD_MAX_VM_EVENTS] ||
-	       READ_ONCE(vm->held) > vm->policy.word[PVPERF_WORD_MAX_PAGES];
+	       READ_ONCE(vm->charged) > vm->policy.word[PVPERF_WORD_MAX_PAGES];
 }
 
 static void vm_end_events(struct pvperf_vm *vm, u32 reason)
@@ -217,15 +217,15 @@ static void vm_follow(struct pvperf_vm *vm, const struct pvperf_verdict *verdict
 		pvperf_request(vm, PVPERF_VM_REOPEN, 0);
 }
 
-int pvperf_vms_judge(bool wait)
+int pvperf_vms_apply_rules(bool wait)
 {
 	struct pvperf_verdict verdict;
 	struct pvperf_vm *vm = NULL;
 	int err = 0;
 
-	mutex_lock(&judge_lock);
+	mutex_lock(&resolve_lock);
 	while ((vm = pvperf_vm_next(vm))) {
-		if (!pvperf_alone_judge(vm, &verdict)) {
+		if (!pvperf_rules_resolve(vm, &verdict)) {
 			vm_follow(vm, &verdict);
 			continue;
 		}
@@ -233,7 +233,7 @@ int pvperf_vms_judge(bool wait)
 		pr_err("VM of process %d (%s) keeps its policy: no memory; write the rules again\n",
 		       vm->pid, vm->name);
 	}
-	mutex_unlock(&judge_lock);
+	mutex_unlock(&resolve_lock);
 	if (wait && !pvperf_requests_settle(false))
 		err = err ?: -EBUSY;
 	return err;

@@ -40,7 +40,7 @@ void pvperf_vm_slots_changed(const struct kvm *kvm);
 void pvperf_vm_destroyed(struct kvm *kvm);
 
 /**
- * pvperf_vms_judge() - apply the rules to the VMs that are known
+ * pvperf_vms_apply_rules() - apply the rules to the VMs that are known
  * @wait: until the events have ended that a VM may not have any more
  *
  * A VM that may not have all that it has is ended and told so; its guest opens anew what it
@@ -48,7 +48,7 @@ void pvperf_vm_destroyed(struct kvm *kvm);
  *
  * Return: 0; -EBUSY if perf is held up by a VM's process; then that VM follows later.
  */
-int pvperf_vms_judge(bool wait);
+int pvperf_vms_apply_rules(bool wait);
 
 /**
  * pvperf_vms_clear() - close the events of all VMs, and tell the guests
