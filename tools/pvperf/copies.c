@@ -468,6 +468,7 @@ int merge_dat(const struct merge *merge)
 	for (all.nr_guests = 0; !status && all.nr_guests < merge->nr_guests; all.nr_guests++)
 		status = dat_open(&all.guests[all.nr_guests], merge->guests[all.nr_guests], merge->dir);
 	status = status ? EXIT_NO_COPIES : read_apart(merge);
+	/* A moment before the copies are there: without the commands there shall be none. */
 	if (status != EXIT_NO_COPIES && !merge->why.task && commands_print())
 		status = EXIT_NO_COPIES;
 	if (all_keep(status != EXIT_NO_COPIES) || status == EXIT_NO_COPIES)

@@ -247,3 +247,8 @@ fi
 dat_make 1 why lost
 dat_says dat-why-lost 0 'victim (42) woke at 1904000 and ran 1.0 us later' "${dat_files[@]}" --why victim --over 0s
 dat_says dat-why-lost-one 0 '1 of 1 wake-ups of victim' "${dat_files[@]}" --why victim --over 0s
+if wanted dat-damaged; then
+	dat_make 1 "$amd/32/0,$amd/32/12345678" debugfs
+	out=$(python3 "$here/mutate.py" "$program" "$work/dat" "${mutated_seed:=1}" "${mutated:=100}" host.dat vm1.dat -o OUT 2>&1)
+	verdict dat-damaged $? "$out"
+fi
