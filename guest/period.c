@@ -108,17 +108,18 @@ void pvperf_period_refresh(struct pvperf_cpu *cpu, struct perf_event *event)
 }
 
 /*
- * The count, and when it was up to date; returns whether the times were so then, too. Reads all
- * again if an NMI has folded a newer count meanwhile.
+ * The count, when it was up to date, and the time that the event ran; returns whether that time
+ * was up to date then, too. Reads all again if an NMI has folded a newer count meanwhile.
  */
-static bool period_count(struct perf_event *event, const struct pvperf_event *p, u64 *count,
-			 u64 *at)
+static bool period_count(struct perf_event *event, const struct pvperf_event *p,
+			 const struct guest_perf_event *ev, u64 *count, u64 *at, u64 *running)
 {
 	bool times;
 
 	do {
 		*at = READ_ONCE(p->count_fresh_at);
 		times = READ_ONCE(p->times_fresh);
+		*running = READ_ONCE(ev->time_running);
 		*count = local64_read(&event->hw.prev_count);
 	} while (*at != READ_ONCE(p->count_fresh_at));
 	return times;
@@ -131,8 +132,8 @@ static bool period_count(struct perf_event *event, const struct pvperf_event *p,
 static u64 period_count_in_tick(struct perf_event *event, struct pvperf_event *p,
 				const struct guest_perf_event *ev)
 {
-	u64 running = READ_ONCE(ev->time_running), count, at;
-	bool times = period_count(event, p, &count, &at);
+	u64 running, count, at;
+	bool times = period_count(event, p, ev, &count, &at, &running);
 	u64 counted = count - p->paced_count, time = at - p->paced_at;
 
 	if (!counted)

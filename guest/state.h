@@ -185,7 +185,7 @@ struct pvperf_cpu {
 		unsigned long on;	/* have .on */
 		unsigned long idling;	/* are on without an event ... */
 		unsigned long stale;	/* ... and were so at the last tick of the watch */
-		unsigned long odd;	/* have an event or are on; some counters only take them */
+		unsigned long odd;	/* used, by a key that needs certain counters */
 		unsigned long refused;	/* have a key that the host has refused, see .refused_in */
 		unsigned long whole;	/* have a key that is about a CPU of the host */
 		unsigned long looked;	/* of .whole, those that the watch has READ in turn */

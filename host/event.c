@@ -46,8 +46,6 @@ static int event_error(long err)
 	}
 }
 
-/* ----------------------------------------------------- of CPUs of the host */
-
 /*
  * perf asks whether the process may count what others do. That of a VM may not, and the
  * policy has allowed it all the same (access=global): so these are created with the kernel's
@@ -110,8 +108,6 @@ static struct perf_event *event_create_on_cpu(struct perf_event_attr *attr, u32 
 		event_of_cpu_released(cpu);
 	return perf;
 }
-
-/* ------------------------------------------------------------ of threads */
 
 /* Above 0: no guest gets a hardware event, as the PMU is about to be lent to a VM. */
 static atomic_t blocked;

@@ -208,8 +208,10 @@ bool pvperf_rules_can_ask(struct pid *process)
 	return task;
 }
 
-/* A VM whose process has ended gets nothing: nobody can say any more whose it was. */
-/* What the rules alone say. If the process has ended, nothing. */
+/*
+ * What the rules alone say. If there are some, a VM whose process has ended gets nothing: nobody
+ * can say any more whose it was.
+ */
 static int rules_verdict(struct pid *process, const char *comm, struct pvperf_verdict *verdict)
 {
 	struct rules *rules = rules_get(&verdict->version);

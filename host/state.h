@@ -133,7 +133,7 @@ struct pvperf_vcpu {
 	u64 page_addr;			/* guest-physical */
 	struct pvperf_compat_now now;	/* the context's time in the current call ... */
 	u64 clock;			/* ... and local_clock(); 0: not read yet */
-	u64 unlogged;			/* its page has no log; see pvperf_dirty_generation_nmi() */
+	u64 unlogged;			/* none of its pages has a log, as of this generation */
 	u64 overflowed_gfn;		/* that of an event, + 1, for .wake; 0: none */
 	u32 nmis;
 	union {
