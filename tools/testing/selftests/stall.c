@@ -18,7 +18,6 @@
 #include <sys/wait.h>
 #include <time.h>
 
-
 /* Seconds in which a bystander ends, who would otherwise wait for the page. */
 #define SOON		5
 

