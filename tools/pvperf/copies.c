@@ -19,8 +19,10 @@
 #include <unistd.h>
 #include "command.h"
 #include "copies.h"
+#include "fault.h"
 #include "judge.h"
 #include "learn.h"
+#include "merge.h"
 #include "quote.h"
 #include "rights.h"
 #include "stamp.h"
@@ -194,7 +196,7 @@ static int clock_find(const struct merge *merge, struct dat *guest)
 	if (guest->moved)
 		return merge_failed(guest->path, merge_moved);
 	return clocks_first(&all.clocks, guest->name) ? EXIT_FITS :
-						   merge_no_clock(merge, guest->path, guest->name);
+						   merge_no_clock(merge->host, guest->path, guest->name);
 }
 
 /*

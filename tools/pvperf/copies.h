@@ -5,7 +5,6 @@
 /* The trace.dat files of a host and its guests, and what they tell of their clocks. */
 
 #include "dat.h"
-#include "merge.h"
 
 struct copies {
 	struct dat host, guests[GUESTS_MAX];

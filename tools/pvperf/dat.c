@@ -3,7 +3,7 @@
 #include <unistd.h>
 #include "command.h"
 #include "dat.h"
-#include "merge.h"
+#include "fault.h"
 
 static int id_of(struct tep_handle *tep, const char *system, const char *name)
 {

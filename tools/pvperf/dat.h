@@ -11,6 +11,7 @@
 #include "proof.h"
 #include "shift.h"
 
+#define GUESTS_MAX	64	/* of a merge */
 #define BUFFERS_MAX	64	/* of a file: trace-cmd record -B */
 
 struct dat {

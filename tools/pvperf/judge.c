@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 #include "command.h"
+#include "fault.h"
 #include "judge.h"
 #include "learn.h"
 #include "quote.h"

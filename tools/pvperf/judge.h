@@ -5,6 +5,7 @@
 /* The proof: all files are read once more, as they were stamped. */
 
 #include "copies.h"
+#include "why.h"
 
 /* Tells what it finds, and what @why asks for; returns the exit status. */
 int judge_all(struct copies *copies, const struct why *why);

@@ -2,6 +2,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include "command.h"
+#include "fault.h"
 #include "learn.h"
 
 static bool full;		/* no room for a clock event */

@@ -14,6 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "command.h"
+#include "fault.h"
 #include "merge.h"
 #include "quote.h"
 #include "stamp.h"
@@ -28,26 +29,6 @@ const char merge_help[] =
 "        report and kernelshark show so; text is printed;\n"
 "        --why: tell where the time went from each wake-up of that guest's task until it\n"
 "        ran, if it was more than TIME (1ms; units s, ms, us)\n";
-
-const char merge_no_rights[] = "can't give up rights before reading";
-const char merge_no_name[] = "no pvperf_guest_clock in it: record pvperf:pvperf_guest_clock, too, or give -t OFFSET";
-const char merge_moved[] = "the VM has two names in it: it moved to another host, or the host's module was loaded again; record both sides anew";
-
-const char merge_no_tsc[] = "its times are not the TSC: record it by trace-cmd record -C x86-tsc, without -A";
-
-int merge_failed(const char *path, const char *why)
-{
-	quote_begin(path);
-	fprintf(stderr, "%s\n", why);
-	return EXIT_PROBLEM;
-}
-
-int merge_no_clock(const struct merge *merge, const char *guest, uint64_t name)
-{
-	fprintf(stderr, "pvperf: %s: no pvperf_clock with clock=%016" PRIx64 ", which is %s: record pvperf:pvperf_clock on that guest's host\n",
-		merge->host, name, guest);
-	return EXIT_PROBLEM;
-}
 
 static int usage(const char *what)
 {

@@ -4,10 +4,9 @@
 
 /* What pvperf merge is to merge, and the two ways to do it. */
 
+#include "dat.h"
 #include "map.h"
 #include "why.h"
-
-#define GUESTS_MAX	64
 
 struct merge {
 	const char *host, *guests[GUESTS_MAX];
@@ -23,11 +22,5 @@ int merge_text(const struct merge *merge);
 
 /* As copies of trace.dat files, in .dir. */
 int merge_dat(const struct merge *merge);
-
-/* Says why a file can't be merged, and returns the exit status. */
-int merge_failed(const char *path, const char *why);
-
-extern const char merge_no_name[], merge_moved[], merge_no_tsc[], merge_no_rights[];
-int merge_no_clock(const struct merge *merge, const char *guest, uint64_t name);
 
 #endif /* PVPERF_MERGE_H */

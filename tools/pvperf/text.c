@@ -11,6 +11,7 @@
 #include <string.h>
 #include "clocks.h"
 #include "command.h"
+#include "fault.h"
 #include "grow.h"
 #include "line.h"
 #include "merge.h"
@@ -187,7 +188,7 @@ static int clocks_find(const struct merge *merge, struct source *guest)
 	if (guest->moved)
 		return merge_failed(guest->path, merge_moved);
 	if (!clocks_first(&clocks, guest->name))
-		return merge_no_clock(merge, guest->path, guest->name);
+		return merge_no_clock(merge->host, guest->path, guest->name);
 	if (guest->nr_pairs)
 		qsort(guest->pairs, guest->nr_pairs, sizeof(*guest->pairs), pair_compare);
 	cpus_begin(guest);

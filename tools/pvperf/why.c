@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include "grow.h"
-#include "merge.h"
 #include "why.h"
 
 #define SPANS		8192		/* of a vCPU: how far back a wake-up is explained */

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Why files cannot be merged: said by whoever finds it. */
+#include <inttypes.h>
+#include <stdio.h>
+#include "command.h"
+#include "fault.h"
+#include "quote.h"
+
+const char merge_no_rights[] = "can't give up rights before reading";
+const char merge_no_name[] = "no pvperf_guest_clock in it: record pvperf:pvperf_guest_clock, too, or give -t OFFSET";
+const char merge_moved[] = "the VM has two names in it: it moved to another host, or the host's module was loaded again; record both sides anew";
+const char merge_no_tsc[] = "its times are not the TSC: record it by trace-cmd record -C x86-tsc, without -A";
+
+int merge_failed(const char *path, const char *why)
+{
+	quote_begin(path);
+	fprintf(stderr, "%s\n", why);
+	return EXIT_PROBLEM;
+}
+
+int merge_no_clock(const char *host, const char *guest, uint64_t name)
+{
+	fprintf(stderr, "pvperf: %s: no pvperf_clock with clock=%016" PRIx64 ", which is %s: record pvperf:pvperf_clock on that guest's host\n",
+		host, name, guest);
+	return EXIT_PROBLEM;
+}
