@@ -73,7 +73,7 @@ help:
 	@echo 'packages on this machine, QEMU'"'"'s build dependencies, and fills 10 GB in build/):'
 	@echo '  make demo             emulate a host, boot a guest in it, and run plain perf there'
 	@echo '  make check            run all checks and tests that must pass; ends in "N passed, N failed, N skipped"'
-	@echo '  make check-all        run make check with all tests on each kernel, also with 6.12 as its host and its guest'
+	@echo '  make check-all        run make check with all tests on each kernel, some with 6.12 as its host and its guest'
 	@echo '  make check-debug      run the selftests on kernels with KASAN, lockdep, KCSAN and the like, which it builds (10 CPU minutes each)'
 	@echo '  make setup            build what the lab needs, once: QEMU with a PMU, Debian roots'
 	@echo '  make lab-modules      build both modules for each kernel in $(LAB)/kernels'
@@ -107,10 +107,10 @@ check:
 	@$(LAB)/check
 
 check-all:
-	@$(LAB)/check --all
+	@$(LAB)/check --all --record
 
 check-debug:
-	@$(LAB)/check --debug
+	@$(LAB)/check --debug --record
 
 checks unit selftests:
 	@$(LAB)/check --only $@

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """This tree, as what was measured: its commit and its contents."""
 
-import os
 import subprocess
 import time
 
@@ -12,15 +11,6 @@ MODULES = ('Kbuild', 'include', 'host', 'guest', 'compat')
 SOURCES = (*MODULES, 'tools/testing/selftests', 'tools/testing/lab')
 
 
-def module_files():
-    """The paths of all that the modules are built of."""
-    found = [os.path.join(TOP, 'Kbuild')]
-    for source in MODULES:
-        for folder, _, names in os.walk(os.path.join(TOP, source)):
-            found += [os.path.join(folder, n) for n in names if n.endswith(('.c', '.h'))]
-    return sorted(found)
-
-
 def git(*args):
     r = subprocess.run(['git', '-C', TOP, *args], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
     return r.stdout.strip() if r.returncode == 0 else ''
@@ -29,7 +19,7 @@ def git(*args):
 def commit():
     """With + if the sources differ from it; '' outside of git."""
     head = git('rev-parse', '--short=10', 'HEAD')
-    changed = git('status', '--porcelain', '--untracked-files=no', '--', *SOURCES, ':!tools/testing/lab/results')
+    changed = git('status', '--porcelain', '--untracked-files=no', '--', *SOURCES)
     return head + ('+' if head and changed else '')
 
 
