@@ -4,16 +4,10 @@
 
 /* What guests may count, and the switch by which the admin takes it from them. */
 
-/**
- * pvperf_access_init() - at load: hook KVM, if the parameter says so
- *
- * Return: 0 or an error, after a message.
- */
+/* At load: hook KVM, if the parameter says so. Returns 0 or an error, after a message. */
 int pvperf_access_init(void);
 
-/**
- * pvperf_access_exit() - at unload: end all VMs and remove the hooks
- */
+/* At unload: end all VMs and remove the hooks */
 void pvperf_access_exit(void);
 
 #endif /* _PVPERF_HOST_ACCESS_H */

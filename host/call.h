@@ -19,20 +19,12 @@ struct pvperf_call {
 	u32 arg[3];
 };
 
-/**
- * pvperf_call_do() - do a call, in the vCPU's thread; may sleep
- * @kvcpu: the vCPU
- * @call: the call
- *
- * Return: what goes to RAX.
- */
+/* Do a call, in the vCPU's thread; may sleep. Returns what goes to RAX. */
 long pvperf_call_do(struct kvm_vcpu *kvcpu, const struct pvperf_call *call);
 
-/**
- * pvperf_call_offered() - is there a host side for this VM? May sleep
- * @kvcpu: the vCPU whose thread this is
- *
- * Return: what the VM may have, or NULL if there is none.
+/*
+ * Is there a host side for this VM? May sleep. @kvcpu: the vCPU whose thread this is. Returns
+ * what the VM may have, or NULL if there is none.
  */
 const struct pvperf_policy *pvperf_call_offered(const struct kvm_vcpu *kvcpu);
 

@@ -12,31 +12,17 @@
 
 extern struct pvperf_offer pvperf_offer;
 
-/**
- * pvperf_caps_init() - find out what there is
- * @hardware: perf has a driver for this CPU's counters
- */
+/* Find out what there is. @hardware: perf has a driver for this CPU's counters. */
 void pvperf_caps_init(bool hardware);
 
-/**
- * pvperf_caps_epoch() - the VM's epoch: changes when the host side does
- * @vm: the VM's serial number
- *
- * No VM can find out from its epoch which others share its host.
- *
- * Return: a number unique to this VM and load of the module.
+/*
+ * The VM's epoch: changes when the host side does. @vm: the VM's serial number. No VM can find
+ * out from its epoch which others share its host. Returns a number unique to this VM and load
+ * of the module.
  */
 u64 pvperf_caps_epoch(u64 vm);
 
-/**
- * pvperf_caps_cpuid() - answer CPUID
- * @policy: of the VM
- * @leaf: one of ours
- * @eax: the answer
- * @ebx: the answer
- * @ecx: the answer
- * @edx: the answer
- */
+/* Answer CPUID. @policy: of the VM; @leaf: one of ours. */
 void pvperf_caps_cpuid(const struct pvperf_policy *policy, u32 leaf, u32 *eax, u32 *ebx,
 		       u32 *ecx, u32 *edx);
 

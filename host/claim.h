@@ -6,27 +6,18 @@
 
 struct pvperf_vm;
 
-/**
- * pvperf_claim() - take the host for a VM, before it opens an event; may sleep
- * @vm: its policy says that it counts alone or not at all
- *
- * The VM has the host until a look, once a second, finds it without an event. Its policy is
- * access=global meanwhile.
- *
- * Return: 0; -KVM_EUSERS if other VMs count, or one of them has the host; -KVM_ENOMEM.
+/*
+ * Take the host for a VM, before it opens an event; may sleep. @vm: its policy says that it
+ * counts alone or not at all. The VM has the host until a look, once a second, finds it without
+ * an event. Its policy is access=global meanwhile. Returns 0; -KVM_EUSERS if other VMs count,
+ * or one of them has the host; -KVM_ENOMEM.
  */
 int pvperf_claim(struct pvperf_vm *vm);
 
-/**
- * pvperf_claim_init() - at load
- *
- * Return: 0 or -ENOMEM.
- */
+/* At load. Returns 0 or -ENOMEM. */
 int pvperf_claim_init(void);
 
-/**
- * pvperf_claim_exit() - at unload, when no VM is left
- */
+/* At unload, when no VM is left */
 void pvperf_claim_exit(void);
 
 #endif /* _PVPERF_HOST_CLAIM_H */

@@ -9,21 +9,13 @@
  * while the event is disabled.
  */
 
-/**
- * pvperf_clock_attached() - a vCPU has a page, and so its guest the VM's name
- */
+/* A vCPU has a page, and so its guest the VM's name */
 void pvperf_clock_attached(void);
 
-/**
- * pvperf_clock_init() - at load
- */
+/* At load */
 void pvperf_clock_init(void);
 
-/**
- * pvperf_clock_exit() - at unload
- *
- * The event may still be enabled; it is disabled later, while the module is freed.
- */
+/* At unload. The event may still be enabled; it is disabled later, while the module is freed. */
 void pvperf_clock_exit(void);
 
 #endif /* _PVPERF_HOST_CLOCK_H */

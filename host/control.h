@@ -4,16 +4,10 @@
 
 /* What the admin writes: the rules (/dev/pvperf_policy), and the parameters that are words. */
 
-/**
- * pvperf_control_init() - at load, when guests may call
- *
- * Without the device only the rules are missing.
- */
+/* At load, when guests may call. Without the device only the rules are missing. */
 void pvperf_control_init(void);
 
-/**
- * pvperf_control_exit() - at unload
- */
+/* At unload */
 void pvperf_control_exit(void);
 
 #endif /* _PVPERF_HOST_CONTROL_H */

@@ -10,55 +10,30 @@
 
 #include <linux/kvm_pvperf.h>
 
-/**
- * pvperf_decode_range() - check that a structure is aligned, and within one page
- * @addr: guest-physical
- * @size: its size
- * @align: a power of 2
- *
- * Return: 0 or -KVM_EINVAL.
+/*
+ * Check that a structure is aligned, and within one page. @align: a power of 2. Returns 0 or
+ * -KVM_EINVAL.
  */
 int pvperf_decode_range(__u64 addr, __u32 size, __u32 align);
 
-/**
- * pvperf_decode_param() - check what describes an event
- * @param: our copy
- *
- * Return: 0 or -KVM_E*.
- */
+/* Check what describes an event. Returns 0 or -KVM_E*. */
 int pvperf_decode_param(const struct guest_perf_event_param *param);
 
-/**
- * pvperf_decode_attr() - check an event's attributes
- * @attr: our copy
- *
- * Return: 0 or -KVM_E*.
- */
+/* Check an event's attributes. Returns 0 or -KVM_E*. */
 int pvperf_decode_attr(const struct guest_perf_attr *attr);
 
-/**
- * pvperf_decode_op() - check one operation of a batch
- * @op: our copy
- *
- * Return: 0 or -KVM_E*.
- */
+/* Check one operation of a batch. Returns 0 or -KVM_E*. */
 int pvperf_decode_op(const struct guest_perf_op *op);
 
-/**
- * pvperf_decode_batch() - check where a batch lies, and its length
- * @addr: guest-physical
- * @n: how many operations
- * @max: how many there may be
- *
- * Return: 0 or -KVM_E*.
+/*
+ * Check where a batch lies, and its length. @n: how many operations; @max: how many there may
+ * be. Returns 0 or -KVM_E*.
  */
 int pvperf_decode_batch(__u64 addr, __u32 n, __u32 max);
 
-/**
- * pvperf_decode_event_size() - how many bytes the guest gave for an event
- * @param: was decoded
- *
- * Return: KVM_PERF_EVENT_SIZE_VER0 or KVM_PERF_EVENT_SIZE.
+/*
+ * How many bytes the guest gave for an event. @param: was decoded. Returns
+ * KVM_PERF_EVENT_SIZE_VER0 or KVM_PERF_EVENT_SIZE.
  */
 static inline __u32
 pvperf_decode_event_size(const struct guest_perf_event_param *param)

@@ -12,14 +12,9 @@
 #include "pin.h"
 #include "state.h"
 
-/**
- * pvperf_dirty_generation_nmi() - a number that changes when userspace begins or ends a log
- * @vcpu: the vCPU, whose VM has not ended
- *
- * It changes with any other change of a memory slot, too.
- *
- * Context: any.
- * Return: the number.
+/*
+ * A number that changes when userspace begins or ends a log. @vcpu: the vCPU, whose VM has not
+ * ended. It changes with any other change of a memory slot, too. Any context.
  */
 static inline u64 pvperf_dirty_generation_nmi(const struct pvperf_vcpu *vcpu)
 {
@@ -29,13 +24,7 @@ static inline u64 pvperf_dirty_generation_nmi(const struct pvperf_vcpu *vcpu)
 /* pvperf_dirty_pin() if there is a log, or may be. */
 void pvperf_dirty_new(struct pvperf_vcpu *vcpu, struct pvperf_pin *pin);
 
-/**
- * pvperf_dirty_pin() - a vCPU has got memory, and the host has written to it
- * @vcpu: the vCPU, locked
- * @pin: the memory
- *
- * Context: may sleep.
- */
+/* A vCPU has got memory, and the host has written to it. @vcpu: the vCPU, locked. May sleep. */
 static inline void pvperf_dirty_pin(struct pvperf_vcpu *vcpu, struct pvperf_pin *pin)
 {
 	if (unlikely(READ_ONCE(pin->unlogged) != pvperf_dirty_generation_nmi(vcpu)))
@@ -45,11 +34,9 @@ static inline void pvperf_dirty_pin(struct pvperf_vcpu *vcpu, struct pvperf_pin 
 /* pvperf_dirty_vcpu() if there is a log, or may be. */
 void pvperf_dirty_all(struct pvperf_vcpu *vcpu);
 
-/**
- * pvperf_dirty_vcpu() - enter the memory of all events of a vCPU, and its page
- * @vcpu: the vCPU, locked, after they were written; it has an event, or makes a call
- *
- * Context: may sleep.
+/*
+ * Enter the memory of all events of a vCPU, and its page. @vcpu: the vCPU, locked, after they
+ * were written; it has an event, or makes a call. May sleep.
  */
 static inline void pvperf_dirty_vcpu(struct pvperf_vcpu *vcpu)
 {
@@ -57,15 +44,11 @@ static inline void pvperf_dirty_vcpu(struct pvperf_vcpu *vcpu)
 		pvperf_dirty_all(vcpu);
 }
 
-/**
- * pvperf_dirty_overflow_nmi() - the overflow handler has written
- * @vcpu: the vCPU, whose .head was written, too
- * @pin: the event's memory
- *
- * One event's page is remembered until the interrupt. If a guest has its events in many
- * pages, and two of them overflow at once, the next call enters the other page.
- *
- * Return: true if vcpu->wake has to run, which enters the pages into the log.
+/*
+ * The overflow handler has written. @vcpu: the vCPU, whose .head was written, too; @pin: the
+ * event's memory. One event's page is remembered until the interrupt. If a guest has its events
+ * in many pages, and two of them overflow at once, the next call enters the other page. Returns
+ * true if vcpu->wake has to run, which enters the pages into the log.
  */
 static inline bool pvperf_dirty_overflow_nmi(struct pvperf_vcpu *vcpu,
 					     const struct pvperf_pin *pin)
@@ -76,10 +59,7 @@ static inline bool pvperf_dirty_overflow_nmi(struct pvperf_vcpu *vcpu,
 	return true;
 }
 
-/**
- * pvperf_dirty_wake() - do what pvperf_dirty_overflow_nmi() left to do; interrupts off
- * @vcpu: the vCPU
- */
+/* Do what pvperf_dirty_overflow_nmi() left to do; interrupts off */
 void pvperf_dirty_wake(struct pvperf_vcpu *vcpu);
 
 #endif /* _PVPERF_HOST_DIRTY_H */

@@ -14,103 +14,67 @@
 
 struct perf_event;
 
-/**
- * pvperf_event_init() - at load
- *
- * Return: 0 or -ENOMEM.
- */
+/* At load. Returns 0 or -ENOMEM. */
 int pvperf_event_init(void);
 
-/**
- * pvperf_event_exit() - at unload, when no VM is left
- */
+/* At unload, when no VM is left */
 void pvperf_event_exit(void);
 
-/**
- * pvperf_event_hardware() - has perf a driver for this CPU's counters?
- *
- * At load, in process context, without a lock.
- *
- * Return: true if there is a driver, even if it can give us no counter now.
+/*
+ * Has perf a driver for this CPU's counters? At load, in process context, without a lock.
+ * Returns true if there is a driver, even if it can give us no counter now.
  */
 bool pvperf_event_hardware(void);
 
-/**
- * pvperf_event_open() - OPEN
- * @vcpu: the vCPU
- * @param: a checked copy
- * @attr: a checked copy
- * @pin: the event's memory; the caller's reference becomes the event's if this
- *	succeeds
- *
- * Return: 0 or -KVM_E*.
+/*
+ * OPEN. @pin: the event's memory; the caller's reference becomes the event's if this succeeds.
+ * Returns 0 or -KVM_E*.
  */
 int pvperf_event_open(struct pvperf_vcpu *vcpu,
 		      const struct guest_perf_event_param *param,
 		      const struct guest_perf_attr *attr, struct pvperf_pin *pin);
 
-/**
- * pvperf_event_close() - close an event and free it; any process context
- * @event: the event
- * @end: why
- */
+/* Close an event and free it; any process context. @end: why. */
 void pvperf_event_close(struct pvperf_host_event *event, enum pvperf_end end);
 
-/**
- * pvperf_event_enable() - ENABLE
- * @event: the event
- * @left: how much is left of the first period; 0: all of it
- *
- * Return: 0, or -KVM_EBUSY if there is no host event.
+/*
+ * ENABLE. @left: how much is left of the first period; 0: all of it. Returns 0, or -KVM_EBUSY
+ * if there is no host event.
  */
 int pvperf_event_enable(struct pvperf_host_event *event, u64 left);
 
-/**
- * pvperf_event_disable() - DISABLE
- * @event: the event
- */
+/* DISABLE */
 void pvperf_event_disable(struct pvperf_host_event *event);
 
-/**
- * pvperf_event_rebind() - move the host event to the current thread
- * @event: an event whose vCPU runs in another thread than before
- * @before: that thread
+/*
+ * Move the host event to the current thread. @event: an event whose vCPU runs in another thread
+ * than before; @before: that thread.
  */
 void pvperf_event_rebind(struct pvperf_host_event *event, struct pvperf_thread *before);
 
-/**
- * pvperf_event_reopen() - recreate the host event; any process context
- * @event: stays with its thread; count, times and period go on, and its memory is not written
+/*
+ * Recreate the host event; any process context. @event: stays with its thread; count, times and
+ * period go on, and its memory is not written.
  */
 void pvperf_event_reopen(struct pvperf_host_event *event);
 
-/**
- * pvperf_event_block() - from now on no hardware event is created; any context
- *
- * Nests: each pvperf_event_unblock() undoes one. An event that somebody wants meanwhile gets
- * -EOPNOTSUPP, as while the PMU is lent out.
+/*
+ * From now on no hardware event is created; any context. Nests: each pvperf_event_unblock()
+ * undoes one. An event that somebody wants meanwhile gets -EOPNOTSUPP, as while the PMU is lent
+ * out.
  */
 void pvperf_event_block(void);
 
-/**
- * pvperf_event_unblock() - undo one pvperf_event_block(); any context
- */
+/* Undo one pvperf_event_block(); any context */
 void pvperf_event_unblock(void);
 
-/**
- * pvperf_event_has_counter() - may the host event need a counter of the CPU?
- * @event: the event
- *
- * Return: true for hardware, cache and raw events that have a host event.
+/*
+ * May the host event need a counter of the CPU? Returns true for hardware, cache and raw events
+ * that have a host event.
  */
 bool pvperf_event_has_counter(const struct pvperf_host_event *event);
 
-/**
- * pvperf_event_has_no_perf() - could the host event not be recreated?
- * @event: the event
- *
- * Return: true if there is none.
- */
+/* Could the host event not be recreated? */
 bool pvperf_event_has_no_perf(const struct pvperf_host_event *event);
 
 #endif /* _PVPERF_HOST_EVENT_H */

@@ -46,77 +46,55 @@ struct pvperf_hooks {
 	bool stuck;
 };
 
-/**
- * pvperf_hooks_find() - resolve all functions that there are; process context
- * @hooks: the hooks
- *
- * Return: 0; or an error, after a message, if one of KVM's is missing, or @hooks is stuck.
+/*
+ * Resolve all functions that there are; process context. Returns 0; or an error, after a
+ * message, if one of KVM's is missing, or @hooks is stuck.
  */
 int pvperf_hooks_find(struct pvperf_hooks *hooks);
 
-/**
- * pvperf_hooks_install() - have ftrace patch the functions
- * @hooks: were found
- *
- * Return: 0 or an error, after a message.
+/*
+ * Have ftrace patch the functions. @hooks: were found. Returns 0 or an error, after a message.
  */
 int pvperf_hooks_install(struct pvperf_hooks *hooks);
 
-/**
- * pvperf_hooks_remove() - remove hooks, and wait for all calls that they diverted
- * @hooks: installed or not
- * @forever: for as long as it takes; else for 10 s
- *
- * Return: false if calls are still on their way; nothing diverts others. If @hooks is stuck calls
- * go on to enter, so they are not waited for.
+/*
+ * Remove hooks, and wait for all calls that they diverted. @hooks: installed or not; @forever:
+ * for as long as it takes; else for 10 s. Returns false if calls are still on their way;
+ * nothing diverts others. If @hooks is stuck calls go on to enter, so they are not waited for.
  */
 bool pvperf_hooks_remove(struct pvperf_hooks *hooks, bool forever);
 
-/**
- * pvperf_hooks_settle() - wait for the last instructions of all diverted calls
- *
- * Once, after the last pvperf_hooks_remove().
+/*
+ * Wait for the last instructions of all diverted calls. Once, after the last
+ * pvperf_hooks_remove().
  */
 void pvperf_hooks_settle(void);
 
-/**
- * pvperf_hooks_stuck() - does text that ftrace can't unpatch lead to the module's?
- *
- * Return: true if so; then the module has to stay.
+/*
+ * Does text that ftrace can't unpatch lead to the module's? Returns true if so; then the module
+ * has to stay.
  */
 bool pvperf_hooks_stuck(void);
 
-/**
- * pvperf_hooks_keep_text() - the last step of the module's exit
- *
- * Does not return if ftrace could not remove a hook.
- */
+/* The last step of the module's exit. Does not return if ftrace could not remove a hook. */
 void pvperf_hooks_keep_text(void);
 
-/**
- * pvperf_hook_patched() - has ftrace really patched the text?
- * @hook: was installed
- *
- * Return: true if a call stands there.
+/*
+ * Has ftrace really patched the text? @hook: was installed. Returns true if a call stands
+ * there.
  */
 bool pvperf_hook_patched(const struct pvperf_hook *hook);
 
-/**
- * pvperf_hook_original() - where the hooked function goes on after ftrace's patch
- * @hook: was found
- *
- * Return: the address.
- */
+/* Where the hooked function goes on after ftrace's patch. @hook: was found. */
 static inline unsigned long pvperf_hook_original(const struct pvperf_hook *hook)
 {
 	return hook->ip + MCOUNT_INSN_SIZE;
 }
 
-/**
- * pvperf_hook_divert() - in the callback: have another function run instead
- * @hooks: what the callback belongs to; ftrace waits for it before they end
- * @regs: the hooked function's
- * @to: ends with pvperf_hook_leave()
+/*
+ * In the callback: have another function run instead. @hooks: what the callback belongs to;
+ * ftrace waits for it before they end; @regs: the hooked function's; @to: ends with
+ * pvperf_hook_leave().
  */
 static __always_inline void pvperf_hook_divert(const struct pvperf_hooks *hooks,
 					       struct pt_regs *regs, void *to)
@@ -125,10 +103,7 @@ static __always_inline void pvperf_hook_divert(const struct pvperf_hooks *hooks,
 	instruction_pointer_set(regs, (unsigned long)to);
 }
 
-/**
- * pvperf_hook_leave() - the last thing that a diverted call does
- * @hooks: what has diverted it
- */
+/* The last thing that a diverted call does. @hooks: what has diverted it. */
 static __always_inline void pvperf_hook_leave(const struct pvperf_hooks *hooks)
 {
 	this_cpu_dec(*hooks->inflight);

@@ -7,47 +7,30 @@
 #include <linux/types.h>
 #include "state.h"
 
-/**
- * pvperf_ids_add() - enter an event, with pvperf_vcpu.lock held
- * @event: the event
- *
- * Return: 0, -KVM_EEXIST or -KVM_ENOMEM.
- */
+/* Enter an event, with pvperf_vcpu.lock held. Returns 0, -KVM_EEXIST or -KVM_ENOMEM. */
 int pvperf_ids_add(struct pvperf_host_event *event);
 
-/**
- * pvperf_ids_remove() - remove an event, with pvperf_vcpu.lock held
- * @event: the event; others may look at it until an RCU grace period is over
+/*
+ * Remove an event, with pvperf_vcpu.lock held. @event: the event; others may look at it until
+ * an RCU grace period is over.
  */
 void pvperf_ids_remove(struct pvperf_host_event *event);
 
-/**
- * pvperf_ids_taken() - has any vCPU of the VM an event of this id? Any context
- * @vm: the VM
- * @id: the id
- *
- * Return: true if the id is in use.
- */
+/* Has any vCPU of the VM an event of this id? Any context. Returns true if the id is in use. */
 static inline bool pvperf_ids_taken(struct pvperf_vm *vm, s32 id)
 {
 	return xa_load(&vm->ids, id);
 }
 
-/**
- * pvperf_ids_search() - look up an event; any context
- * @vcpu: the vCPU that has to own it
- * @id: the id
- *
- * Return: the event, or ERR_PTR(-KVM_E*).
+/*
+ * Look up an event; any context. @vcpu: the vCPU that has to own it. Returns the event, or
+ * ERR_PTR(-KVM_E*).
  */
 struct pvperf_host_event *pvperf_ids_search(struct pvperf_vcpu *vcpu, s32 id);
 
-/**
- * pvperf_ids_recent() - look up an event; with pvperf_vcpu.lock held
- * @vcpu: the vCPU that has to own it
- * @id: the id
- *
- * Return: the event; NULL: only pvperf_ids_search() can tell.
+/*
+ * Look up an event; with pvperf_vcpu.lock held. @vcpu: the vCPU that has to own it. Returns the
+ * event; NULL: only pvperf_ids_search() can tell.
  */
 static inline struct pvperf_host_event *
 pvperf_ids_recent(struct pvperf_vcpu *vcpu, s32 id)
@@ -57,12 +40,9 @@ pvperf_ids_recent(struct pvperf_vcpu *vcpu, s32 id)
 	return event && event->id == id ? event : NULL;
 }
 
-/**
- * pvperf_ids_find() - pvperf_ids_search(), faster for a recent event
- * @vcpu: the vCPU that has to own it; its lock is held
- * @id: the id
- *
- * Return: the event, or ERR_PTR(-KVM_E*).
+/*
+ * pvperf_ids_search(), faster for a recent event. @vcpu: the vCPU that has to own it; its lock
+ * is held. Returns the event, or ERR_PTR(-KVM_E*).
  */
 static inline struct pvperf_host_event *
 pvperf_ids_find(struct pvperf_vcpu *vcpu, s32 id)

@@ -14,46 +14,28 @@ struct kvm_vcpu;
 struct pvperf_pin;
 struct pvperf_vcpu;
 
-/**
- * pvperf_reset_real_mode_nmi() - is a vCPU in real mode? Any context
- * @kvcpu: the vCPU
- *
- * Return: true if it is; then no kernel runs in it.
- */
+/* Is a vCPU in real mode? Any context. Returns true if it is; then no kernel runs in it. */
 bool pvperf_reset_real_mode_nmi(const struct kvm_vcpu *kvcpu);
 
-/**
- * pvperf_reset_alive_nmi() - may a vCPU's memory be written to? Any context
- * @vcpu: the vCPU
- *
- * Return: false if the vCPU was reset, even where no hook has seen it, or is to be cleared.
+/*
+ * May a vCPU's memory be written to? Any context. Returns false if the vCPU was reset, even
+ * where no hook has seen it, or is to be cleared.
  */
 bool pvperf_reset_alive_nmi(const struct pvperf_vcpu *vcpu);
 
-/**
- * pvperf_reset_mark() - a vCPU was reset; from a hook, under RCU, does not sleep
- * @vcpu: the vCPU
- */
+/* A vCPU was reset; from a hook, under RCU, does not sleep */
 void pvperf_reset_mark(struct pvperf_vcpu *vcpu);
 
-/**
- * pvperf_inject_nmi() - queue an NMI for a vCPU; NMI context
- * @vcpu: the vCPU whose thread this is
- * @written: where the overflow was told, for KVM's log of dirty pages
+/*
+ * Queue an NMI for a vCPU; NMI context. @vcpu: the vCPU whose thread this is; @written: where
+ * the overflow was told, for KVM's log of dirty pages.
  */
 void pvperf_inject_nmi(struct pvperf_vcpu *vcpu, const struct pvperf_pin *written);
 
-/**
- * pvperf_inject_is_running() - is the current thread in KVM_RUN? Any context
- *
- * Return: false in the VMM's own code.
- */
+/* Is the current thread in KVM_RUN? Any context. Returns false in the VMM's own code. */
 bool pvperf_inject_is_running(void);
 
-/**
- * pvperf_inject_wake() - the function of pvperf_vcpu.wake
- * @work: in a struct pvperf_vcpu
- */
+/* The function of pvperf_vcpu.wake. @work: in a struct pvperf_vcpu. */
 void pvperf_inject_wake(struct irq_work *work);
 
 #endif /* _PVPERF_HOST_INJECT_H */

@@ -13,41 +13,25 @@
 
 struct guest_perf_attr;
 
-/**
- * pvperf_keep_init() - at load
- *
- * Return: 0 or -ENOMEM.
- */
+/* At load. Returns 0 or -ENOMEM. */
 int pvperf_keep_init(void);
 
-/**
- * pvperf_keep_make() - have our own event of a kind; sleeps, so the caller holds no lock
- * @attr: the event's that a guest opens
+/*
+ * Have our own event of a kind; sleeps, so the caller holds no lock. @attr: the event's that a
+ * guest opens.
  */
 void pvperf_keep_make(const struct guest_perf_attr *attr);
 
-/**
- * pvperf_keep_get() - before a guest's event is created; any context
- * @attr: the event's
- */
+/* Before a guest's event is created; any context. @attr: the event's. */
 void pvperf_keep_get(const struct guest_perf_attr *attr);
 
-/**
- * pvperf_keep_put() - after a guest's event was released, or was not created
- * @attr: as for pvperf_keep_get()
- */
+/* After a guest's event was released, or was not created. @attr: as for pvperf_keep_get(). */
 void pvperf_keep_put(const struct guest_perf_attr *attr);
 
-/**
- * pvperf_keep_count() - how many events the host keeps; any context
- *
- * Return: the number.
- */
+/* How many events the host keeps; any context */
 u32 pvperf_keep_count(void);
 
-/**
- * pvperf_keep_exit() - release our events; at unload, when no guest has any
- */
+/* Release our events; at unload, when no guest has any */
 void pvperf_keep_exit(void);
 
 #endif /* _PVPERF_HOST_KEEP_H */

@@ -9,21 +9,10 @@
 
 #include <linux/types.h>
 
-/**
- * pvperf_narrow_init() - find out which events are narrow
- *
- * Without a known model, no event is treated as narrow.
- */
+/* Find out which events are narrow. Without a known model, no event is treated as narrow. */
 void pvperf_narrow_init(void);
 
-/**
- * pvperf_narrow_cpuid() - answer CPUID
- * @leaf: KVM_PERF_CPUID_CODES or one of the four that follow
- * @eax: the answer
- * @ebx: the answer
- * @ecx: the answer
- * @edx: the answer
- */
+/* Answer CPUID. @leaf: KVM_PERF_CPUID_CODES or one of the four that follow. */
 void pvperf_narrow_cpuid(u32 leaf, u32 *eax, u32 *ebx, u32 *ecx, u32 *edx);
 
 #endif /* _PVPERF_HOST_NARROW_H */

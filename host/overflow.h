@@ -12,42 +12,31 @@ struct pt_regs;
 struct pvperf_host_event;
 struct pvperf_vcpu;
 
-/**
- * pvperf_overflow_init() - find perf's own limit; when the module is loaded
- */
+/* Find perf's own limit; when the module is loaded */
 void pvperf_overflow_init(void);
 
-/**
- * pvperf_overflow_arm() - set the period that the guest wants now
- * @event: its perf_event is off, and is enabled next
- * @left: how much is left of the first period; 0: all of it
+/*
+ * Set the period that the guest wants now. @event: its perf_event is off, and is enabled next;
+ * @left: how much is left of the first period; 0: all of it.
  */
 void pvperf_overflow_arm(struct pvperf_host_event *event, u64 left);
 
-/**
- * pvperf_overflow_late() - tell of overflows that could not be told when they happened
- * @vcpu: the vCPU whose thread this is, in a call, locked
+/*
+ * Tell of overflows that could not be told when they happened. @vcpu: the vCPU whose thread
+ * this is, in a call, locked.
  */
 void pvperf_overflow_late(struct pvperf_vcpu *vcpu);
 
-/**
- * pvperf_overflow_nmi() - perf's overflow handler for hardware events
- * @perf: has overflowed, in its vCPU's thread and in its guest
- * @data: not used
- * @regs: not used
- *
- * Context: NMI.
+/*
+ * Perf's overflow handler for hardware events. @perf: has overflowed, in its vCPU's thread and
+ * in its guest. In an NMI.
  */
 void pvperf_overflow_nmi(struct perf_event *perf, struct perf_sample_data *data,
 			 struct pt_regs *regs);
 
-/**
- * pvperf_overflow_soft() - the same for software events
- * @perf: has overflowed, in its vCPU's thread, which may be in the VMM's own code
- * @data: not used
- * @regs: not used
- *
- * Context: interrupt, or process (a page fault).
+/*
+ * The same for software events. @perf: has overflowed, in its vCPU's thread, which may be in
+ * the VMM's own code. Context: interrupt, or process (a page fault).
  */
 void pvperf_overflow_soft(struct perf_event *perf, struct perf_sample_data *data,
 			  struct pt_regs *regs);

@@ -13,9 +13,7 @@
 
 struct pvperf_vm;
 
-/**
- * pvperf_pin_init() - find the kernel's count of poisoned pages; at load
- */
+/* Find the kernel's count of poisoned pages; at load */
 void pvperf_pin_init(void);
 
 /**
@@ -36,32 +34,22 @@ struct pvperf_pin {
 	u32 refs;
 };
 
-/**
- * pvperf_pin_get() - pin a page, or take one more reference
- * @vm: the VM; takes its lock
- * @gpa: any guest-physical address in the page
- *
- * May wait for userspace without limit, so the caller holds no lock of ours.
- *
- * Context: a vCPU's thread.
- * Return: the page, or ERR_PTR(-KVM_E*).
+/*
+ * Pin a page, or take one more reference. @vm: the VM; takes its lock; @gpa: any guest-physical
+ * address in the page. May wait for userspace without limit, so the caller holds no lock of
+ * ours. In a vCPU's thread. Returns the page, or ERR_PTR(-KVM_E*).
  */
 struct pvperf_pin *pvperf_pin_get(struct pvperf_vm *vm, u64 gpa);
 
-/**
- * pvperf_pin_put() - give a reference back; any process context
- * @vm: the VM; takes its lock
- * @pin: is unpinned and freed with its last reference
+/*
+ * Give a reference back; any process context. @vm: the VM; takes its lock; @pin: is unpinned
+ * and freed with its last reference.
  */
 void pvperf_pin_put(struct pvperf_vm *vm, struct pvperf_pin *pin);
 
-/**
- * pvperf_pin_is_there() - is a pinned page still the guest's memory?
- * @vm: the VM, which has not ended
- * @pin: the page
- *
- * Context: may sleep.
- * Return: false if userspace has taken the memory slot away, or put other memory there.
+/*
+ * Is a pinned page still the guest's memory? @vm: the VM, which has not ended. May sleep.
+ * Returns false if userspace has taken the memory slot away, or put other memory there.
  */
 bool pvperf_pin_is_there(struct pvperf_vm *vm, const struct pvperf_pin *pin);
 
@@ -71,27 +59,17 @@ extern const atomic_long_t *pvperf_pin_poison;
 /* Slow path of pvperf_pin_poisoned(): the host has poisoned pages. */
 bool __pvperf_pin_poisoned(const void *at);
 
-/**
- * pvperf_pin_poisoned() - has the hardware lost a page's content? Any context
- * @at: where the host sees it
- *
- * The memory may then not be read or written: the kernel removes its own mapping of it.
- * A huge page counts as poisoned if its first page is. Cheap on a host without any.
- *
- * Return: true if it has.
+/*
+ * Has the hardware lost a page's content? Any context. @at: where the host sees it. The memory
+ * may then not be read or written: the kernel removes its own mapping of it. A huge page counts
+ * as poisoned if its first page is. Cheap on a host without any.
  */
 static inline bool pvperf_pin_poisoned(const void *at)
 {
 	return unlikely(atomic_long_read(pvperf_pin_poison)) && __pvperf_pin_poisoned(at);
 }
 
-/**
- * pvperf_pin_at() - where the host sees an address in a pinned page
- * @pin: the page
- * @gpa: guest-physical
- *
- * Return: the host's address.
- */
+/* Where the host sees an address in a pinned page */
 static inline void *pvperf_pin_at(const struct pvperf_pin *pin, u64 gpa)
 {
 	return pin->address + (gpa & 4095);

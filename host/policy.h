@@ -95,25 +95,16 @@ struct pvperf_policy {
 	__u32 word[PVPERF_WORDS];
 };
 
-/**
- * pvperf_policy_word() - one word; any context
- * @policy: the policy
- * @word: which
- *
- * Return: its value now.
- */
+/* One word; any context. Returns its value now. */
 static inline __u32 pvperf_policy_word(const struct pvperf_policy *policy,
 				       enum pvperf_word word)
 {
 	return READ_ONCE(policy->word[word]);
 }
 
-/**
- * pvperf_policy_assign() - change a policy, word by word
- * @policy: the policy
- * @to: what it shall be
- *
- * Return: bit n: word n has changed, so that the VM may have something else.
+/*
+ * Change a policy, word by word. @to: what it shall be. Returns bit n: word n has changed, so
+ * that the VM may have something else.
  */
 __u32 pvperf_policy_assign(struct pvperf_policy *policy, const struct pvperf_policy *to);
 
@@ -139,37 +130,24 @@ struct pvperf_offer {
 #define PVPERF_RAW_MASK_INTEL	0xff84ffffULL
 #define PVPERF_RAW_MASK_AMD	(0xff84ffffULL | 0xfULL << 32)
 
-/**
- * pvperf_policy_check() - may a VM open this event?
- * @policy: the VM's
- * @offer: this host's
- * @attr: was decoded
- *
- * Return: 0 or -KVM_E*; -KVM_EUSERS: only when the VM has the host alone.
+/*
+ * May a VM open this event? @policy: the VM's; @offer: this host's; @attr: was decoded. Returns
+ * 0 or -KVM_E*; -KVM_EUSERS: only when the VM has the host alone.
  */
 int pvperf_policy_check(const struct pvperf_policy *policy, const struct pvperf_offer *offer,
 			const struct guest_perf_attr *attr);
 
-/**
- * pvperf_policy_why() - which word refuses an event?
- * @policy: the VM's
- * @offer: this host's
- * @attr: was refused
- *
- * Return: the word that alone could allow the event; PVPERF_WORDS: none could.
+/*
+ * Which word refuses an event? @policy: the VM's; @offer: this host's; @attr: was refused.
+ * Returns the word that alone could allow the event; PVPERF_WORDS: none could.
  */
 enum pvperf_word pvperf_policy_why(const struct pvperf_policy *policy,
 				   const struct pvperf_offer *offer,
 				   const struct guest_perf_attr *attr);
 
-/**
- * pvperf_policy_min_period() - the shortest sampling period; any context
- * @policy: the policy
- * @type: KVM_PERF_TYPE_*
- *
- * A software event has no minimum: such events are rare, and overflow.c paces them.
- *
- * Return: the period.
+/*
+ * The shortest sampling period; any context. @type: KVM_PERF_TYPE_*. A software event has no
+ * minimum: such events are rare, and overflow.c paces them. Returns the period.
  */
 static inline __u32 pvperf_policy_min_period(const struct pvperf_policy *policy, __u32 type)
 {
@@ -177,12 +155,8 @@ static inline __u32 pvperf_policy_min_period(const struct pvperf_policy *policy,
 	       pvperf_policy_word(policy, PVPERF_WORD_MIN_PERIOD);
 }
 
-/**
- * pvperf_policy_features() - what CPUID tells a guest
- * @policy: the VM's
- * @offer: this host's
- *
- * Return: KVM_PERF_FEATURE_*.
+/*
+ * What CPUID tells a guest. @policy: the VM's; @offer: this host's. Returns KVM_PERF_FEATURE_*.
  */
 __u32 pvperf_policy_features(const struct pvperf_policy *policy,
 			     const struct pvperf_offer *offer);

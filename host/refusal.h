@@ -9,23 +9,14 @@
 
 struct pvperf_vm;
 
-/**
- * pvperf_refusal_note() - a word has refused something, or lets the VM wait; may sleep
- * @vm: the VM
- * @word: the word
- * @attr: the event, or NULL
- */
+/* A word has refused something, or lets the VM wait; may sleep. @attr: the event, or NULL. */
 void pvperf_refusal_note(struct pvperf_vm *vm, enum pvperf_word word,
 			 const struct guest_perf_attr *attr);
 
-/**
- * pvperf_refusal_pace() - let the VM wait until its turn, killable; in a vCPU's thread
- * @vm: the VM
- * @word: why
- * @next: when the next turn is, of all its threads or vCPUs that take one
- * @rate: turns in a second
- *
- * Return: 0; 1: after a wait; -KVM_EBUSY: it would have been longer than 0.1 s.
+/*
+ * Let the VM wait until its turn, killable; in a vCPU's thread. @word: why; @next: when the
+ * next turn is, of all its threads or vCPUs that take one; @rate: turns in a second. Returns 0;
+ * 1: after a wait; -KVM_EBUSY: it would have been longer than 0.1 s.
  */
 int pvperf_refusal_pace(struct pvperf_vm *vm, enum pvperf_word word, atomic64_t *next, u32 rate);
 

@@ -22,100 +22,62 @@ extern struct workqueue_struct *pvperf_end_works;	/* of VMs that have ended */
 /* How many VMs are in the registry, or have left it and still have events or pages. */
 u32 pvperf_vms_unfreed(void);
 
-/**
- * pvperf_registry_init() - at load
- *
- * Return: 0 or -ENOMEM.
- */
+/* At load. Returns 0 or -ENOMEM. */
 int pvperf_registry_init(void);
 
-/**
- * pvperf_registry_exit() - at unload, when no VM is left and no hook is installed
- */
+/* At unload, when no VM is left and no hook is installed */
 void pvperf_registry_exit(void);
 
-/**
- * pvperf_vm_find() - look up a VM; any context, under RCU
- * @kvm: the key
- *
- * Return: the VM, or NULL if it has never made a call.
- */
+/* Look up a VM; any context, under RCU. Returns the VM, or NULL if it has never made a call. */
 struct pvperf_vm *pvperf_vm_find(const struct kvm *kvm);
 
-/**
- * pvperf_vm_get_known() - pvperf_vm_find() with a reference
- * @kvm: the key
- *
- * Return: the VM, or NULL.
- */
+/* pvperf_vm_find() with a reference. Returns the VM, or NULL. */
 struct pvperf_vm *pvperf_vm_get_known(const struct kvm *kvm);
 
-/**
- * pvperf_vm_add() - enter a VM, unless it is there
- * @kvm: the key
- * @fresh: the VM, with a policy by the rules of fresh->version
- *
- * Return: @fresh, or the VM that is there; NULL if the rules have changed since. Whoever changes
- * them after this finds the VM.
+/*
+ * Enter a VM, unless it is there. @fresh: the VM, with a policy by the rules of fresh->version.
+ * Returns @fresh, or the VM that is there; NULL if the rules have changed since. Whoever
+ * changes them after this finds the VM.
  */
 struct pvperf_vm *pvperf_vm_add(struct kvm *kvm, struct pvperf_vm *fresh);
 
-/**
- * pvperf_vm_remove() - a VM leaves; may sleep
- * @vm: the VM
- * @wait: also for whoever is under RCU now
- *
- * When this returns nobody dereferences its .kvm or .kvcpu who has found them here.
+/*
+ * A VM leaves; may sleep. @wait: also for whoever is under RCU now. When this returns nobody
+ * dereferences its .kvm or .kvcpu who has found them here.
  */
 void pvperf_vm_remove(struct pvperf_vm *vm, bool wait);
 
-/**
- * pvperf_vm_get_kvm() - keep KVM from destroying a VM, until kvm_put_kvm()
- * @vm: the VM
- *
- * Return: KVM's VM; NULL if it is being destroyed, or was.
+/*
+ * Keep KVM from destroying a VM, until kvm_put_kvm(). Returns KVM's VM; NULL if it is being
+ * destroyed, or was.
  */
 struct kvm *pvperf_vm_get_kvm(struct pvperf_vm *vm);
 
-/**
- * pvperf_vm_next() - go through all VMs
- * @after: the VM before, whose reference is dropped; NULL: begin
- *
- * Return: the VM, with a reference, as callers may take long; NULL: there is no other.
+/*
+ * Go through all VMs. @after: the VM before, whose reference is dropped; NULL: begin. Returns
+ * the VM, with a reference, as callers may take long; NULL: there is no other.
  */
 struct pvperf_vm *pvperf_vm_next(struct pvperf_vm *after);
 
-/**
- * pvperf_vm_put() - drop a reference; does not sleep
- * @vm: the VM
- */
+/* Drop a reference; does not sleep */
 void pvperf_vm_put(struct pvperf_vm *vm);
 
-/**
- * pvperf_vm_free() - free a VM that nobody else knows; may sleep
- * @vm: the VM
- */
+/* Free a VM that nobody else knows; may sleep */
 void pvperf_vm_free(struct pvperf_vm *vm);
 
-/**
- * pvperf_vms_watched() - pvperf_vms_vcpus() may be called from now on, or no more
- * @on: it may
- */
+/* pvperf_vms_vcpus() may be called from now on, or no more. @on: it may. */
 void pvperf_vms_watched(bool on);
 
-/**
- * pvperf_vms_vcpus() - look at the vCPUs of a process's VMs; does not sleep
- * @tgid: the process; 0: all
- * @show: called for each, under RCU; may read .kvcpu
- * @arg: for @show
+/*
+ * Look at the vCPUs of a process's VMs; does not sleep. @tgid: the process; 0: all; @show:
+ * called for each, under RCU; may read .kvcpu; @arg: for @show.
  */
 void pvperf_vms_vcpus(pid_t tgid, void (*show)(const struct pvperf_vcpu *vcpu, void *arg),
 		      void *arg);
 
-/**
- * pvperf_vms_for_each() - call a function for every VM; may sleep
- * @show: the function; a reference keeps the VM, but no lock is held
- * @arg: its second argument
+/*
+ * Call a function for every VM; may sleep. @show: the function; a reference keeps the VM, but
+ * no lock is held.
  */
 void pvperf_vms_for_each(void (*show)(struct pvperf_vm *vm, void *arg), void *arg);
 

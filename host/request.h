@@ -23,51 +23,37 @@ enum pvperf_vm_task {
 	PVPERF_VM_TASKS
 };
 
-/**
- * pvperf_request_work() - a VM's .work
- * @work: it
- */
+/* A VM's .work. @work: it. */
 void pvperf_request_work(struct work_struct *work);
 
-/**
- * pvperf_request() - request something of a VM; does not sleep
- * @vm: the VM; the caller has a reference, or is under RCU
- * @task: what
- * @delay: not before so many jiffies
+/*
+ * Request something of a VM; does not sleep. @vm: the VM; the caller has a reference, or is
+ * under RCU; @task: what; @delay: not before so many jiffies.
  */
 void pvperf_request(struct pvperf_vm *vm, enum pvperf_vm_task task, unsigned long delay);
 
-/**
- * pvperf_requests_settle() - wait until all VMs have done what was requested; may sleep
- * @forever: wait for each VM for as long as it takes, and say so
- *
- * Return: false if perf is held up by a VM's process.
+/*
+ * Wait until all VMs have done what was requested; may sleep. @forever: wait for each VM for as
+ * long as it takes, and say so. Returns false if perf is held up by a VM's process.
  */
 bool pvperf_requests_settle(bool forever);
 
-/**
- * pvperf_vms_request() - request something of all VMs that have events; does not wait
- * @task: what
- */
+/* Request something of all VMs that have events; does not wait. @task: what. */
 void pvperf_vms_request(enum pvperf_vm_task task);
 
-/**
- * pvperf_vms_lend() - have all VMs give up hardware events; waits, but not long for one that
- * holds up perf
- *
- * Return: how many.
+/*
+ * Have all VMs give up hardware events; waits, but not long for one that holds up perf. Returns
+ * how many.
  */
 u32 pvperf_vms_lend(void);
 
-/**
- * pvperf_request_end() - close the events of a VM that has ended; does not sleep
- * @vm: the VM, which has left the registry
+/*
+ * Close the events of a VM that has ended; does not sleep. @vm: the VM, which has left the
+ * registry.
  */
 void pvperf_request_end(struct pvperf_vm *vm);
 
-/**
- * pvperf_requests_settle_ended() - wait until VMs that have ended have no events, for 1 s at most
- */
+/* Wait until VMs that have ended have no events, for 1 s at most */
 void pvperf_requests_settle_ended(void);
 
 #endif /* _PVPERF_HOST_REQUEST_H */

@@ -30,44 +30,22 @@ struct pvperf_word_kind {
 
 extern const struct pvperf_word_kind pvperf_words[PVPERF_WORDS];
 
-/**
- * pvperf_word_find() - which word is it?
- * @name: its name, or the beginning of a text
- * @len: how long the name is
- *
- * Return: enum pvperf_word; PVPERF_WORDS: there is none of this name.
+/*
+ * Which word is it? @name: its name, or the beginning of a text; @len: how long the name is.
+ * Returns enum pvperf_word; PVPERF_WORDS: there is none of this name.
  */
 enum pvperf_word pvperf_word_find(const char *name, unsigned int len);
 
-/**
- * pvperf_word_parse() - a word's value
- * @word: the word
- * @text: as written
- * @value: the result
- * @why: gets a sentence if the text makes no sense; of PVPERF_WHY bytes
- *
- * Return: false if it makes none.
+/*
+ * A word's value. @why: gets a sentence if the text makes no sense; of PVPERF_WHY bytes.
+ * Returns false if it makes none.
  */
 bool pvperf_word_parse(enum pvperf_word word, const char *text, __u32 *value, char *why);
 
-/**
- * pvperf_word_number() - a decimal number, with nothing behind it
- * @text: as written
- * @value: the result
- *
- * Return: false if it is none, or above 2^32 - 1.
- */
+/* A decimal number, with nothing behind it. Returns false if it is none, or above 2^32 - 1. */
 bool pvperf_word_number(const char *text, __u32 *value);
 
-/**
- * pvperf_word_print() - "NAME=VALUE"
- * @word: the word
- * @value: its value
- * @text: the result
- * @size: of @text
- *
- * Return: its length.
- */
+/* "NAME=VALUE". Returns its length. */
 int pvperf_word_print(enum pvperf_word word, __u32 value, char *text, unsigned int size);
 
 /* A rule's longest line. */
@@ -94,39 +72,24 @@ struct pvperf_rule {
 	struct pvperf_policy policy;
 };
 
-/**
- * pvperf_rule_parse() - a line
- * @rule: the result, which points into @line
- * @line: is cut into words; nothing in it is a line's end
- * @why: gets a sentence if the line makes no sense; of PVPERF_WHY bytes
- *
- * Return: 1 for a rule, 0 for a line that is empty or a comment (#), -1 for one that makes no
+/*
+ * A line. @rule: the result, which points into @line; @line: is cut into words; nothing in it
+ * is a line's end; @why: gets a sentence if the line makes no sense; of PVPERF_WHY bytes.
+ * Returns 1 for a rule, 0 for a line that is empty or a comment (#), -1 for one that makes no
  * sense.
  */
 int pvperf_rule_parse(struct pvperf_rule *rule, char *line, char *why);
 
-/**
- * pvperf_rule_matches() - is a VM one that a rule is about?
- * @rule: the rule; .._PID is not looked at
- * @who: what the VM's process is; NULL: not known, and nothing matches it
- *
- * Return: true if all patterns match.
+/*
+ * Is a VM one that a rule is about? @rule: the rule; .._PID is not looked at; @who: what the
+ * VM's process is; NULL: not known, and nothing matches it. Returns true if all patterns match.
  */
 bool pvperf_rule_matches(const struct pvperf_rule *rule, const char *const who[PVPERF_MATCHES]);
 
-/**
- * pvperf_rule_apply() - the policy of a VM that a rule is about
- * @rule: the rule
- * @policy: the default; then what the VM may have
- */
+/* The policy of a VM that a rule is about. @policy: the default; then what the VM may have. */
 void pvperf_rule_apply(const struct pvperf_rule *rule, struct pvperf_policy *policy);
 
-/**
- * pvperf_rule_print() - the rule as a line, without its end
- * @rule: the rule
- * @text: the result
- * @size: of @text; PVPERF_RULE_MAX + 1 is enough
- */
+/* The rule as a line, without its end. @size: of @text; PVPERF_RULE_MAX + 1 is enough. */
 void pvperf_rule_print(const struct pvperf_rule *rule, char *text, unsigned int size);
 
 #endif /* _PVPERF_HOST_RULE_H */

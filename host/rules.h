@@ -36,11 +36,7 @@ struct pvperf_verdict {
 	u32 reason;
 };
 
-/**
- * pvperf_rules_any() - are there any rules? Any context
- *
- * Return: false: the default holds for all VMs.
- */
+/* Are there any rules? Any context. Returns false: the default holds for all VMs. */
 static inline bool pvperf_rules_any(void)
 {
 	return READ_ONCE(pvperf_rules);
@@ -49,73 +45,48 @@ static inline bool pvperf_rules_any(void)
 /* Is a VM's process there? */
 bool pvperf_rules_can_ask(struct pid *process);
 
-/**
- * pvperf_rules_version() - which rules are these? Any context
- *
- * Return: another number each time that a rule or the default may have changed.
+/*
+ * Which rules are these? Any context. Returns another number each time that a rule or the
+ * default may have changed.
  */
 u32 pvperf_rules_version(void);
 
-/**
- * pvperf_rules_changed() - verdicts until now are old: the default is another one, or who is alone
- */
+/* Verdicts until now are old: the default is another one, or who is alone */
 void pvperf_rules_changed(void);
 
-/**
- * pvperf_rules_resolve() - what may a VM have, by the rules and as long as one is alone?
- * @vm: the VM
- * @verdict: the result
- *
- * If there are rules, and the process has ended, nothing. May sleep.
- *
- * Return: 0 or -ENOMEM.
+/*
+ * What may a VM have, by the rules and as long as one is alone? If there are rules, and the
+ * process has ended, nothing. May sleep. Returns 0 or -ENOMEM.
  */
 int pvperf_rules_resolve(struct pvperf_vm *vm, struct pvperf_verdict *verdict);
 
-/**
- * pvperf_alone_set() - another VM is alone from the next judgement on
- * @serial: the VM's number; 0: none is
- */
+/* Another VM is alone from the next judgement on. @serial: the VM's number; 0: none is. */
 void pvperf_alone_set(u64 serial);
 
-/**
- * pvperf_alone() - which VM is alone? Any context
- *
- * Return: its number; 0: none.
- */
+/* Which VM is alone? Any context. Returns its number; 0: none. */
 u64 pvperf_alone(void);
 
-/**
- * pvperf_rules_set() - replace the list, or append to it; may sleep
- * @text: rules, one a line; is cut into pieces
- * @append: keep the rules that there are, and place these behind them
- *
- * The caller keeps others from doing the same.
- *
- * Return: 0; -EINVAL, -ESRCH or -ENOSPC after a message; -ENOMEM. Then nothing has changed.
+/*
+ * Replace the list, or append to it; may sleep. @text: rules, one a line; is cut into pieces;
+ * @append: keep the rules that there are, and place these behind them. The caller keeps others
+ * from doing the same. Returns 0; -EINVAL, -ESRCH or -ENOSPC after a message; -ENOMEM. Then
+ * nothing has changed.
  */
 int pvperf_rules_set(char *text, bool append);
 
-/**
- * pvperf_rules_show() - print the list, and the default as a comment
- * @m: where to
- *
- * A rule about a process that has ended is left out: what is shown can be written again, and
- * is about nobody else then.
+/*
+ * Print the list, and the default as a comment. A rule about a process that has ended is left
+ * out: what is shown can be written again, and is about nobody else then.
  */
 void pvperf_rules_show(struct seq_file *m);
 
-/**
- * pvperf_rules_shown() - the number of a rule, as pvperf_rules_show() shows them
- * @rule: its number in the list, from 1 on; 0: none
- *
- * Return: the number; 0: none.
+/*
+ * The number of a rule, as pvperf_rules_show() shows them. @rule: its number in the list, from
+ * 1 on; 0: none. Returns the number; 0: none.
  */
 u32 pvperf_rules_shown(u32 rule);
 
-/**
- * pvperf_rules_exit() - at unload
- */
+/* At unload */
 void pvperf_rules_exit(void);
 
 #endif /* _PVPERF_HOST_RULES_H */

@@ -28,13 +28,7 @@ struct pvperf_selects {
 extern const struct pvperf_selects pvperf_selects_intel[];
 extern const struct pvperf_selects pvperf_selects_amd[];
 
-/**
- * pvperf_selects_has() - is an event in a list?
- * @list: the list
- * @config: a raw event's
- *
- * Return: true if so.
- */
+/* Is an event in a list? @config: a raw event's. */
 bool pvperf_selects_has(const struct pvperf_selects *list, __u64 config);
 
 #endif /* _PVPERF_HOST_SELECTS_H */

@@ -13,77 +13,55 @@
 #include "pin.h"
 #include "state.h"
 
-/**
- * pvperf_sync_read() - READ of one event, in the vCPU's thread
- * @event: the event; if it has failed, it is tried again
+/*
+ * READ of one event, in the vCPU's thread. @event: the event; if it has failed, it is tried
+ * again.
  */
 void pvperf_sync_read(struct pvperf_host_event *event);
 
-/**
- * pvperf_sync_read_many() - READ of many events, in the vCPU's thread
- * @vcpu: the vCPU
- * @id: the first event
- * @mask: bit n is set for event @id + n
- *
- * Reads every event that exists.
- *
- * Return: 0, or the first error.
+/*
+ * READ of many events, in the vCPU's thread. @mask: bit n is set for event @id + n. Reads every
+ * event that exists. Returns 0, or the first error.
  */
 int pvperf_sync_read_many(struct pvperf_vcpu *vcpu, s32 id, u64 mask);
 
-/**
- * pvperf_sync_event() - publish count, times and the current state
- * @event: the event
- */
+/* Publish count, times and the current state */
 void pvperf_sync_event(struct pvperf_host_event *event);
 
-/**
- * pvperf_sync_opened() - publish what a new event has counted, nothing
- * @event: the event, which is off
- */
+/* Publish what a new event has counted, nothing. @event: the event, which is off. */
 void pvperf_sync_opened(struct pvperf_host_event *event);
 
-/**
- * pvperf_sync_event_as() - publish count and times
- * @event: the event
- * @state: the state to publish, KVM_PERF_STATE_*
- */
+/* Publish count and times. @state: the state to publish, KVM_PERF_STATE_*. */
 void pvperf_sync_event_as(struct pvperf_host_event *event, u32 state);
 
-/**
- * pvperf_sync_event_quietly() - pvperf_sync_event_as(), without a word to the guest
- * @event: the event
- * @state: the state that the vCPU's next call publishes, if it is the same then
- *
- * In other threads than the vCPU's, whose guest may be looking at its memory.
+/*
+ * pvperf_sync_event_as(), without a word to the guest. @state: the state that the vCPU's next
+ * call publishes, if it is the same then. In other threads than the vCPU's, whose guest may be
+ * looking at its memory.
  */
 void pvperf_sync_event_quietly(struct pvperf_host_event *event, u32 state);
 
-/**
- * pvperf_sync_failed() - has perf given up an enabled event? Any context
- * @event: the event
- *
- * Return: true if the event is pinned and has found no counter.
+/*
+ * Has perf given up an enabled event? Any context. Returns true if the event is pinned and has
+ * found no counter.
  */
 bool pvperf_sync_failed(const struct pvperf_host_event *event);
 
-/**
- * pvperf_sync_revive() - enable a failed event again; perf never does by itself
- * @event: any event; nothing happens to one that has not failed
+/*
+ * Enable a failed event again; perf never does by itself. @event: any event; nothing happens to
+ * one that has not failed.
  */
 void pvperf_sync_revive(struct pvperf_host_event *event);
 
-/**
- * pvperf_sync_ran() - how long the vCPU's thread has run; any context
- * @event: an event of the vCPU
- *
- * Return: nanoseconds; up to its last tick if it is not the current thread.
+/*
+ * How long the vCPU's thread has run; any context. @event: an event of the vCPU. Returns
+ * nanoseconds; up to its last tick if it is not the current thread.
  */
 u64 pvperf_sync_ran(const struct pvperf_host_event *event);
 
-/**
- * pvperf_sync_store() - store .sync where the guest sees it; any context
- * @event: the event, whose memory is not poisoned
+/*
+ * Store .sync where the guest sees it; any context. @event: the event, whose memory is not
+ * poisoned.
  */
 static inline void pvperf_sync_store(struct pvperf_host_event *event)
 {
@@ -94,10 +72,7 @@ static inline void pvperf_sync_store(struct pvperf_host_event *event)
 		WRITE_ONCE(event->shared->count, event->sync.count);
 }
 
-/**
- * pvperf_sync_tell() - pvperf_sync_store(), if the memory is not poisoned; any context
- * @event: the event
- */
+/* pvperf_sync_store(), if the memory is not poisoned; any context */
 static inline void pvperf_sync_tell(struct pvperf_host_event *event)
 {
 	if (!pvperf_pin_poisoned(event->shared))

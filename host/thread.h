@@ -31,17 +31,13 @@ struct pvperf_thread {
 	u32 in_tick;
 };
 
-/**
- * pvperf_thread_get() - what the current thread is known by
- *
- * Return: one more reference, or NULL if there is no memory.
+/*
+ * What the current thread is known by. Returns one more reference, or NULL if there is no
+ * memory.
  */
 struct pvperf_thread *pvperf_thread_get(void);
 
-/**
- * pvperf_thread_put() - give a reference back; process context
- * @thread: the caller has released its events
- */
+/* Give a reference back; process context. @thread: the caller has released its events. */
 void pvperf_thread_put(struct pvperf_thread *thread);
 
 #endif /* _PVPERF_HOST_THREAD_H */

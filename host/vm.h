@@ -13,59 +13,43 @@
 #include "state.h"
 #include "vcpu.h"
 
-/**
- * pvperf_vm_get() - find or create a VM
- * @kvm: the VM of the vCPU whose thread this is
- *
- * Return: the VM, or NULL if there is no memory, or the process is being killed.
+/*
+ * Find or create a VM. @kvm: the VM of the vCPU whose thread this is. Returns the VM, or NULL
+ * if there is no memory, or the process is being killed.
  */
 struct pvperf_vm *pvperf_vm_get(struct kvm *kvm);
 
-/**
- * pvperf_vm_reset_seen() - a hook saw that a vCPU is reset; does not sleep
- * @kvcpu: the vCPU, reset by its guest or by userspace
+/*
+ * A hook saw that a vCPU is reset; does not sleep. @kvcpu: the vCPU, reset by its guest or by
+ * userspace.
  */
 void pvperf_vm_reset_seen(const struct kvm_vcpu *kvcpu);
 
-/**
- * pvperf_vm_slots_changed() - a hook saw that a memory slot is taken away; does not sleep
- * @kvm: the VM
- */
+/* A hook saw that a memory slot is taken away; does not sleep */
 void pvperf_vm_slots_changed(const struct kvm *kvm);
 
-/**
- * pvperf_vm_destroyed() - a VM ends; nothing is written to it
- * @kvm: the VM
- */
+/* A VM ends; nothing is written to it */
 void pvperf_vm_destroyed(struct kvm *kvm);
 
-/**
- * pvperf_vms_apply_rules() - apply the rules to the VMs that are known
- * @wait: until the events have ended that a VM may not have any more
- *
- * A VM that may not have all that it has is ended and told so; its guest opens anew what it
- * may. Callers may come at a time: the last one's rules hold.
- *
- * Return: 0; -EBUSY if perf is held up by a VM's process; then that VM follows later.
+/*
+ * Apply the rules to the VMs that are known. @wait: until the events have ended that a VM may
+ * not have any more. A VM that may not have all that it has is ended and told so; its guest
+ * opens anew what it may. Callers may come at a time: the last one's rules hold. Returns 0;
+ * -EBUSY if perf is held up by a VM's process; then that VM follows later.
  */
 int pvperf_vms_apply_rules(bool wait);
 
-/**
- * pvperf_vms_clear() - close the events of all VMs, and tell the guests
- * @forever: wait for each VM for as long as it takes, and say so
- *
- * Calls may still run. They must open nothing any more. From here on no event of any VM
- * overflows.
- *
- * Return: false if perf is held up by a VM's process; then that VM's events end later.
+/*
+ * Close the events of all VMs, and tell the guests. @forever: wait for each VM for as long as
+ * it takes, and say so. Calls may still run. They must open nothing any more. From here on no
+ * event of any VM overflows. Returns false if perf is held up by a VM's process; then that VM's
+ * events end later.
  */
 bool pvperf_vms_clear(bool forever);
 
-/**
- * pvperf_vms_end() - end all VMs, and tell the guests
- *
- * When the hooks on the ways in are removed: at the module's exit, and when access=unavailable
- * is written.
+/*
+ * End all VMs, and tell the guests. When the hooks on the ways in are removed: at the module's
+ * exit, and when access=unavailable is written.
  */
 void pvperf_vms_end(void);
 
