@@ -27,7 +27,7 @@ int command_merge(int argc, char **argv);
 int command_record(int argc, char **argv);
 int command_policy(int argc, char **argv);
 int command_set(int argc, char **argv);
-extern const char merge_help[], capture_help[], policy_help[], set_help[];
+extern const char merge_help[], record_help[], policy_help[], set_help[];
 
 
 #endif /* PVPERF_COMMAND_H */

@@ -4,7 +4,7 @@
 
 /* The proof: all files are read once more, as they were stamped. */
 
-#include "copies.h"
+#include "merge_dat.h"
 #include "why.h"
 
 /* Tells what it finds, and what @why asks for; returns the exit status. */

@@ -4,7 +4,7 @@
 
 /* What a file says of its clock: read once, before it is stamped. */
 
-#include "copies.h"
+#include "merge_dat.h"
 
 /* The name of the file's clock event. */
 const char *clock_of(const struct copies *copies, const struct dat *dat);

@@ -11,12 +11,12 @@
 #include <string.h>
 #include <unistd.h>
 #include "command.h"
-#include "event.h"
+#include "debugfs.h"
+#include "event_name.h"
 #include "failure.h"
 #include "list.h"
 #include "module.h"
 #include "process.h"
-#include "record.h"
 #include "root.h"
 
 #define TOTALS	"/sys/kernel/debug/pvperf/totals"

@@ -2,7 +2,7 @@
 #ifndef PVPERF_LIST_H
 #define PVPERF_LIST_H
 
-/* The file that lists the VMs, in lines as record.h reads them. */
+/* The file that lists the VMs, in lines as debugfs.h reads them. */
 #define LIST_VMS	"/sys/kernel/debug/pvperf/vms"
 
 /* What to do if a file below there can't be read, for the errno value @err. */

@@ -34,7 +34,7 @@ static const struct command {
 	{ "refused", command_refused, OPT_JSON,
 	  "pvperf refused [--json]\n"
 	  "        on a host: list what VMs were refused, and which word of a policy would allow it\n" },
-	{ "record", .help = capture_help, .own = command_record },
+	{ "record", .help = record_help, .own = command_record },
 	{ "merge", .help = merge_help, .own = command_merge },
 	{ 0 },
 };

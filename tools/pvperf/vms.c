@@ -3,10 +3,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "event.h"
+#include "debugfs.h"
+#include "event_name.h"
 #include "failure.h"
 #include "list.h"
-#include "record.h"
 #include "root.h"
 #include "rule.h"
 #include "vms.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-#ifndef PVPERF_COPIES_H
-#define PVPERF_COPIES_H
+#ifndef PVPERF_MERGE_DAT_H
+#define PVPERF_MERGE_DAT_H
 
 /* The trace.dat files of a host and its guests, and what they tell of their clocks. */
 
@@ -13,4 +13,4 @@ struct copies {
 	double per_second;	/* ticks of the host's TSC; 0: not known */
 };
 
-#endif /* PVPERF_COPIES_H */
+#endif /* PVPERF_MERGE_DAT_H */

@@ -18,11 +18,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 #include "command.h"
-#include "copies.h"
 #include "fault.h"
 #include "judge.h"
 #include "learn.h"
 #include "merge.h"
+#include "merge_dat.h"
 #include "quote.h"
 #include "rights.h"
 #include "stamp.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-#ifndef PVPERF_EVENT_H
-#define PVPERF_EVENT_H
+#ifndef PVPERF_EVENT_NAME_H
+#define PVPERF_EVENT_NAME_H
 
 #include <stddef.h>
 #include <stdint.h>
@@ -12,4 +12,4 @@
 void event_name(const char *type, uint64_t config, uint64_t flags, char *name,
 		size_t size);
 
-#endif /* PVPERF_EVENT_H */
+#endif /* PVPERF_EVENT_NAME_H */

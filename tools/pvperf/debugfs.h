@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-#ifndef PVPERF_RECORD_H
-#define PVPERF_RECORD_H
+#ifndef PVPERF_DEBUGFS_H
+#define PVPERF_DEBUGFS_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -33,4 +33,4 @@ void record_free(struct record *r);
 const char *record_word(const struct record *r, const char *key);
 uint64_t record_number(const struct record *r, const char *key);
 
-#endif /* PVPERF_RECORD_H */
+#endif /* PVPERF_DEBUGFS_H */

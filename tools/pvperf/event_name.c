@@ -7,7 +7,7 @@
 #include <linux/perf_event.h>
 #include <stdio.h>
 #include <string.h>
-#include "event.h"
+#include "event_name.h"
 
 #define N(array)	(sizeof(array) / sizeof(*(array)))
 
