@@ -23,7 +23,7 @@
 #include "sysfs.h"
 #include "trial.h"
 
-/* Nobody waits for the PMUs of a host that allows them later: no CPU is woken for that. */
+/* Deferrable: a host that allows these PMUs later is not worth waking an idle CPU. */
 #define HOSTS_EVERY	(2 * HZ)
 #define HOSTS_MAX	1024
 

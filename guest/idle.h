@@ -71,7 +71,10 @@ void pvperf_starve_find(struct pvperf_cpu *cpu, unsigned long slots);
  */
 unsigned long pvperf_starve_make_room(struct pvperf_cpu *cpu);
 
-/* That batch is done. What @slots have lost since @began (0: not known) was our own doing. */
+/*
+ * The batch of pvperf_starve_make_room() has freed counters: what @slots have lost since @began (0:
+ * not known) is not told as lost, as our own idle events had the counters.
+ */
 void pvperf_starve_excuse(struct pvperf_cpu *cpu, unsigned long slots, u64 began);
 
 #endif /* _PVPERF_GUEST_IDLE_H */

@@ -7,7 +7,7 @@
 struct perf_event;
 struct pvperf_key;
 
-/* Is @event of a type that its PMU has? core asks each PMU about a type that none has. */
+/* perf core offers an event of a type that no PMU has to each of them: is @event one of ours? */
 bool pvperf_key_is_asked(const struct perf_event *event);
 
 /* Makes the key of @event but for .need. Returns 0, or the error of perf_event_open(). */

@@ -214,7 +214,7 @@ static int call_open_checked(struct pvperf_vcpu *vcpu, struct call_open *open)
 	return 0;
 }
 
-/* A VM that counts alone takes the host now. The vCPU is not locked: that may take long. */
+/* access=exclusive or force: claims the host, and may wait for other VMs. vCPU not locked. */
 static noinline int call_open_alone(struct pvperf_vm *vm, struct call_open *open)
 {
 	int err = pvperf_claim(vm) ?: call_open_check(vm, open);

@@ -78,7 +78,10 @@ static int claim_set(u64 serial)
 	return pvperf_vms_apply_rules(true);
 }
 
-/* An OPEN that is under way sees that the VM has the host no more, or we see its event. */
+/*
+ * Takes the host away first, and counts the VM's events then: an OPEN of that moment either is
+ * refused, or its event is counted, and the VM gets the host back.
+ */
 static bool claim_ends(u64 serial)
 {
 	if (serial && claim_census(serial).own)

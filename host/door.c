@@ -181,10 +181,10 @@ static notrace bool door_cpuid(struct kvm_vcpu *kvcpu, u32 *eax, u32 *ebx,
 }
 
 /*
- * KVM's alone, for see_way_in_ibt(). KVM's function may sleep for as long as the VMM likes
- * (Xen's sched_poll, Hyper-V's calls that read the guest's memory). It runs when nothing of
- * ours is on the stack any more, as the compiler jumps to it: Kbuild asks for that, and
- * checks/ibt looks.
+ * With IBT all hypercalls are diverted: this passes on those that are not ours. KVM's function
+ * may sleep for as long as the VMM likes (Xen's sched_poll, Hyper-V's calls that read the guest's
+ * memory). It runs when nothing of ours is on the stack any more, as the compiler jumps to it:
+ * Kbuild asks for that, and checks/ibt looks.
  */
 static notrace int pass_hypercall(struct kvm_vcpu *kvcpu)
 {

@@ -47,9 +47,8 @@ static int event_error(long err)
 }
 
 /*
- * perf asks whether the process may count what others do. That of a VM may not, and the
- * policy has allowed it all the same (access=global): so these are created with the kernel's
- * rights.
+ * perf checks whether the caller may count what others do. A VMM has no right to that; its policy
+ * has allowed the event (access=global), so the event is created with the kernel's rights.
  *
  * perf gives counters to a CPU's unpinned events before it gives any to a task's. So as long as
  * these fill a CPU's counters, unpinned events of tasks, other VMs' among them, get none there,

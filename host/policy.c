@@ -183,7 +183,7 @@ __u32 pvperf_policy_features(const struct pvperf_policy *policy,
 	return features;
 }
 
-/* How a VM gets access=global is not what it may have. */
+/* global, exclusive and force allow the same events. */
 static int word_is_same(int i, __u32 a, __u32 b)
 {
 	return a == b || (i == PVPERF_WORD_ACCESS && a >= PVPERF_ACCESS_GLOBAL &&

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The list of rules. A list never changes: a write makes another one. A VM's process may give
- * itself a long name and a deep cgroup, so patterns are matched without a lock, and in the
- * time of the VM or of who writes.
+ * itself a long name and a deep cgroup, so matching takes no lock, and runs in that VM's first
+ * call or in the write().
  */
 #define pr_fmt(fmt) "pvperf_host: " fmt
 
