@@ -18,7 +18,6 @@ static bool event_is_cpu(const struct perf_event *event)
 	return event->pmu->type == PERF_TYPE_RAW;
 }
 
-/* perf core asks each PMU about an event of a type that none has registered. */
 bool pvperf_key_is_asked(const struct perf_event *event)
 {
 	u32 type = event->attr.type;

@@ -7,7 +7,7 @@
 /* At load: hook KVM, if the parameter says so. Returns 0 or an error, after a message. */
 int pvperf_access_init(void);
 
-/* At unload: end all VMs and remove the hooks */
+/* At unload: end all VMs and remove the hooks. */
 void pvperf_access_exit(void);
 
 #endif /* _PVPERF_HOST_ACCESS_H */

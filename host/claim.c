@@ -79,8 +79,8 @@ static int claim_set(u64 serial)
 }
 
 /*
- * Takes the host away first, and counts the VM's events then: an OPEN of that moment either is
- * refused, or its event is counted, and the VM gets the host back.
+ * If the VM has no event: takes the host away, and counts its events once more. An OPEN of that
+ * moment either is refused, or its event is counted, and the VM gets the host back.
  */
 static bool claim_ends(u64 serial)
 {

@@ -17,7 +17,7 @@ int pvperf_claim(struct pvperf_vm *vm);
 /* At load. Returns 0 or -ENOMEM. */
 int pvperf_claim_init(void);
 
-/* At unload, when no VM is left */
+/* At unload, when no VM is left. */
 void pvperf_claim_exit(void);
 
 #endif /* _PVPERF_HOST_CLAIM_H */

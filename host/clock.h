@@ -9,10 +9,10 @@
  * while the event is disabled.
  */
 
-/* A vCPU has a page, and so its guest the VM's name */
+/* A vCPU has a page, and so its guest the VM's name. */
 void pvperf_clock_attached(void);
 
-/* At load */
+/* At load. */
 void pvperf_clock_init(void);
 
 /* At unload. The event may still be enabled; it is disabled later, while the module is freed. */

@@ -7,7 +7,7 @@
 /* At load, when guests may call. Without the device only the rules are missing. */
 void pvperf_control_init(void);
 
-/* At unload */
+/* At unload. */
 void pvperf_control_exit(void);
 
 #endif /* _PVPERF_HOST_CONTROL_H */

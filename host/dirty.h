@@ -59,7 +59,7 @@ static inline bool pvperf_dirty_overflow_nmi(struct pvperf_vcpu *vcpu,
 	return true;
 }
 
-/* Do what pvperf_dirty_overflow_nmi() left to do; interrupts off */
+/* Do what pvperf_dirty_overflow_nmi() left to do; interrupts off. */
 void pvperf_dirty_wake(struct pvperf_vcpu *vcpu);
 
 #endif /* _PVPERF_HOST_DIRTY_H */

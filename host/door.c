@@ -181,7 +181,7 @@ static notrace bool door_cpuid(struct kvm_vcpu *kvcpu, u32 *eax, u32 *ebx,
 }
 
 /*
- * With IBT all hypercalls are diverted: this passes on those that are not ours. KVM's function
+ * With IBT all hypercalls are diverted: this passes on those that are not for us. KVM's function
  * may sleep for as long as the VMM likes (Xen's sched_poll, Hyper-V's calls that read the guest's
  * memory). It runs when nothing of ours is on the stack any more, as the compiler jumps to it:
  * Kbuild asks for that, and checks/ibt looks.

@@ -19,7 +19,7 @@ int pvperf_door_open(void);
  */
 bool pvperf_door_close(bool forever);
 
-/* Remove the last hooks */
+/* Remove the last hooks. */
 void pvperf_door_unwatch(void);
 
 #endif /* _PVPERF_HOST_DOOR_H */

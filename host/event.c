@@ -47,8 +47,8 @@ static int event_error(long err)
 }
 
 /*
- * perf checks whether the caller may count what others do. A VMM has no right to that; its policy
- * has allowed the event (access=global), so the event is created with the kernel's rights.
+ * perf checks whether the caller may count what others do. A VMM need have no right to that; the
+ * VM's policy has allowed the event (access=global), so it is created with the kernel's rights.
  *
  * perf gives counters to a CPU's unpinned events before it gives any to a task's. So as long as
  * these fill a CPU's counters, unpinned events of tasks, other VMs' among them, get none there,
@@ -85,12 +85,13 @@ static struct perf_event *create_as_root(struct perf_event_attr *attr, u32 cpu)
 	return perf;
 }
 
-static void event_of_cpu_released(u32 cpu)
+/* noinline, and so the next: events of threads save no registers for it. */
+static noinline void event_of_cpu_released(u32 cpu)
 {
 	atomic_dec(per_cpu_ptr(&cpu_events, cpu));
 }
 
-static struct perf_event *event_create_on_cpu(struct perf_event_attr *attr, u32 cpu)
+static noinline struct perf_event *event_create_on_cpu(struct perf_event_attr *attr, u32 cpu)
 {
 	struct perf_event *perf;
 

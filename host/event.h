@@ -17,7 +17,7 @@ struct perf_event;
 /* At load. Returns 0 or -ENOMEM. */
 int pvperf_event_init(void);
 
-/* At unload, when no VM is left */
+/* At unload, when no VM is left. */
 void pvperf_event_exit(void);
 
 /*
@@ -27,7 +27,7 @@ void pvperf_event_exit(void);
 bool pvperf_event_hardware(void);
 
 /*
- * OPEN. @pin: the event's memory; the caller's reference becomes the event's if this succeeds.
+ * OPEN. @param, @attr: checked copies; @pin: the event's memory; the caller's reference becomes the event's if this succeeds.
  * Returns 0 or -KVM_E*.
  */
 int pvperf_event_open(struct pvperf_vcpu *vcpu,
@@ -43,7 +43,7 @@ void pvperf_event_close(struct pvperf_host_event *event, enum pvperf_end end);
  */
 int pvperf_event_enable(struct pvperf_host_event *event, u64 left);
 
-/* DISABLE */
+/* DISABLE. */
 void pvperf_event_disable(struct pvperf_host_event *event);
 
 /*
@@ -65,7 +65,7 @@ void pvperf_event_reopen(struct pvperf_host_event *event);
  */
 void pvperf_event_block(void);
 
-/* Undo one pvperf_event_block(); any context */
+/* Undo one pvperf_event_block(); any context. */
 void pvperf_event_unblock(void);
 
 /*

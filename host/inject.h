@@ -23,7 +23,7 @@ bool pvperf_reset_real_mode_nmi(const struct kvm_vcpu *kvcpu);
  */
 bool pvperf_reset_alive_nmi(const struct pvperf_vcpu *vcpu);
 
-/* A vCPU was reset; from a hook, under RCU, does not sleep */
+/* A vCPU was reset; from a hook, under RCU, does not sleep. */
 void pvperf_reset_mark(struct pvperf_vcpu *vcpu);
 
 /*

@@ -28,10 +28,10 @@ void pvperf_keep_get(const struct guest_perf_attr *attr);
 /* After a guest's event was released, or was not created. @attr: as for pvperf_keep_get(). */
 void pvperf_keep_put(const struct guest_perf_attr *attr);
 
-/* How many events the host keeps; any context */
+/* How many events the host keeps; any context. */
 u32 pvperf_keep_count(void);
 
-/* Release our events; at unload, when no guest has any */
+/* Release our events; at unload, when no guest has any. */
 void pvperf_keep_exit(void);
 
 #endif /* _PVPERF_HOST_KEEP_H */

@@ -12,7 +12,7 @@ struct pt_regs;
 struct pvperf_host_event;
 struct pvperf_vcpu;
 
-/* Find perf's own limit; when the module is loaded */
+/* Find perf's own limit; when the module is loaded. */
 void pvperf_overflow_init(void);
 
 /*
@@ -28,7 +28,7 @@ void pvperf_overflow_arm(struct pvperf_host_event *event, u64 left);
 void pvperf_overflow_late(struct pvperf_vcpu *vcpu);
 
 /*
- * Perf's overflow handler for hardware events. @perf: has overflowed, in its vCPU's thread and
+ * perf's overflow handler for hardware events. @perf: has overflowed, in its vCPU's thread and
  * in its guest. In an NMI.
  */
 void pvperf_overflow_nmi(struct perf_event *perf, struct perf_sample_data *data,

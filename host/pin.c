@@ -123,7 +123,8 @@ static bool hold_take(struct pvperf_vm *vm, u32 n)
 	return false;
 }
 
-static int pin_charge(struct pvperf_vm *vm, struct page *page)
+/* noinline, and so the next: pins that are shared save no registers for them. */
+static noinline int pin_charge(struct pvperf_vm *vm, struct page *page)
 {
 	struct folio *folio = page_folio(page);
 	struct hold *hold = hold_find(vm, folio);
@@ -143,7 +144,7 @@ static int pin_charge(struct pvperf_vm *vm, struct page *page)
 	return 0;
 }
 
-static void pin_uncharge(struct pvperf_vm *vm, struct page *page)
+static noinline void pin_uncharge(struct pvperf_vm *vm, struct page *page)
 {
 	struct folio *folio = page_folio(page);
 	struct hold *hold = hold_find(vm, folio);

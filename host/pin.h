@@ -13,7 +13,7 @@
 
 struct pvperf_vm;
 
-/* Find the kernel's count of poisoned pages; at load */
+/* Find the kernel's count of poisoned pages; at load. */
 void pvperf_pin_init(void);
 
 /**
@@ -69,7 +69,7 @@ static inline bool pvperf_pin_poisoned(const void *at)
 	return unlikely(atomic_long_read(pvperf_pin_poison)) && __pvperf_pin_poisoned(at);
 }
 
-/* Where the host sees an address in a pinned page */
+/* Where the host sees an address in a pinned page. */
 static inline void *pvperf_pin_at(const struct pvperf_pin *pin, u64 gpa)
 {
 	return pin->address + (gpa & 4095);

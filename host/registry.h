@@ -25,7 +25,7 @@ u32 pvperf_vms_unfreed(void);
 /* At load. Returns 0 or -ENOMEM. */
 int pvperf_registry_init(void);
 
-/* At unload, when no VM is left and no hook is installed */
+/* At unload, when no VM is left and no hook is installed. */
 void pvperf_registry_exit(void);
 
 /* Look up a VM; any context, under RCU. Returns the VM, or NULL if it has never made a call. */
@@ -59,10 +59,10 @@ struct kvm *pvperf_vm_get_kvm(struct pvperf_vm *vm);
  */
 struct pvperf_vm *pvperf_vm_next(struct pvperf_vm *after);
 
-/* Drop a reference; does not sleep */
+/* Drop a reference; does not sleep. */
 void pvperf_vm_put(struct pvperf_vm *vm);
 
-/* Free a VM that nobody else knows; may sleep */
+/* Free a VM that nobody else knows; may sleep. */
 void pvperf_vm_free(struct pvperf_vm *vm);
 
 /* pvperf_vms_vcpus() may be called from now on, or no more. @on: it may. */

@@ -23,7 +23,7 @@ enum pvperf_vm_task {
 	PVPERF_VM_TASKS
 };
 
-/* A VM's .work. @work: it. */
+/* The function of pvperf_vm.work. */
 void pvperf_request_work(struct work_struct *work);
 
 /*
@@ -53,7 +53,7 @@ u32 pvperf_vms_lend(void);
  */
 void pvperf_request_end(struct pvperf_vm *vm);
 
-/* Wait until VMs that have ended have no events, for 1 s at most */
+/* Wait until VMs that have ended have no events, for 1 s at most. */
 void pvperf_requests_settle_ended(void);
 
 #endif /* _PVPERF_HOST_REQUEST_H */

@@ -37,7 +37,7 @@ extern const struct pvperf_word_kind pvperf_words[PVPERF_WORDS];
 enum pvperf_word pvperf_word_find(const char *name, unsigned int len);
 
 /*
- * A word's value. @why: gets a sentence if the text makes no sense; of PVPERF_WHY bytes.
+ * Parses a word's value. @why: gets a sentence if the text makes no sense; of PVPERF_WHY bytes.
  * Returns false if it makes none.
  */
 bool pvperf_word_parse(enum pvperf_word word, const char *text, __u32 *value, char *why);
@@ -73,7 +73,7 @@ struct pvperf_rule {
 };
 
 /*
- * A line. @rule: the result, which points into @line; @line: is cut into words; nothing in it
+ * Parses a line. @rule: the result, which points into @line; @line: is cut into words; nothing in it
  * is a line's end; @why: gets a sentence if the line makes no sense; of PVPERF_WHY bytes.
  * Returns 1 for a rule, 0 for a line that is empty or a comment (#), -1 for one that makes no
  * sense.

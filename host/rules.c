@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The list of rules. A list never changes: a write makes another one. A VM's process may give
- * itself a long name and a deep cgroup, so matching takes no lock, and runs in that VM's first
- * call or in the write().
+ * itself a long name and a deep cgroup, so matching holds no spinlock. It runs in that VM's first
+ * call, and in whoever applies the rules to all VMs: a write, or claim.c's thread.
  */
 #define pr_fmt(fmt) "pvperf_host: " fmt
 

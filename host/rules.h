@@ -51,7 +51,7 @@ bool pvperf_rules_can_ask(struct pid *process);
  */
 u32 pvperf_rules_version(void);
 
-/* Verdicts until now are old: the default is another one, or who is alone */
+/* Verdicts until now are old: the default is another one, or who is alone. */
 void pvperf_rules_changed(void);
 
 /*
@@ -86,7 +86,7 @@ void pvperf_rules_show(struct seq_file *m);
  */
 u32 pvperf_rules_shown(u32 rule);
 
-/* At unload */
+/* At unload. */
 void pvperf_rules_exit(void);
 
 #endif /* _PVPERF_HOST_RULES_H */

@@ -4,10 +4,10 @@
 
 /* debugfs: pvperf/totals and pvperf/vms. Process context. */
 
-/* Create the files */
+/* Create the files. */
 void pvperf_stats_init(void);
 
-/* Remove the files, and wait for their readers */
+/* Remove the files, and wait for their readers. */
 void pvperf_stats_exit(void);
 
 #endif /* _PVPERF_HOST_STATS_H */

@@ -25,7 +25,7 @@ void pvperf_sync_read(struct pvperf_host_event *event);
  */
 int pvperf_sync_read_many(struct pvperf_vcpu *vcpu, s32 id, u64 mask);
 
-/* Publish count, times and the current state */
+/* Publish count, times and the current state. */
 void pvperf_sync_event(struct pvperf_host_event *event);
 
 /* Publish what a new event has counted, nothing. @event: the event, which is off. */
@@ -72,7 +72,7 @@ static inline void pvperf_sync_store(struct pvperf_host_event *event)
 		WRITE_ONCE(event->shared->count, event->sync.count);
 }
 
-/* pvperf_sync_store(), if the memory is not poisoned; any context */
+/* pvperf_sync_store(), if the memory is not poisoned; any context. */
 static inline void pvperf_sync_tell(struct pvperf_host_event *event)
 {
 	if (!pvperf_pin_poisoned(event->shared))

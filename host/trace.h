@@ -122,7 +122,7 @@ TRACE_EVENT(pvperf_teardown,
 				   { 2, "reset or end of VM" }))
 );
 
-/* clock.c */
+/* clock.c. */
 int pvperf_clock_begin(void);
 void pvperf_clock_end(void);
 

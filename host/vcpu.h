@@ -31,7 +31,7 @@ void pvperf_vcpu_free(struct pvperf_vcpu *vcpu);
  */
 void pvperf_vcpu_enter(struct pvperf_vcpu *vcpu);
 
-/* Release the vCPU's lock after a call */
+/* Release the vCPU's lock after a call. */
 void pvperf_vcpu_leave(struct pvperf_vcpu *vcpu);
 
 /*

@@ -25,10 +25,10 @@ struct pvperf_vm *pvperf_vm_get(struct kvm *kvm);
  */
 void pvperf_vm_reset_seen(const struct kvm_vcpu *kvcpu);
 
-/* A hook saw that a memory slot is taken away; does not sleep */
+/* A hook saw that a memory slot is taken away; does not sleep. */
 void pvperf_vm_slots_changed(const struct kvm *kvm);
 
-/* A VM ends; nothing is written to it */
+/* A VM ends; nothing is written to it. */
 void pvperf_vm_destroyed(struct kvm *kvm);
 
 /*

@@ -11,7 +11,8 @@ import re
 import subprocess
 import sys
 
-OURS = re.compile(r'tools/pvperf/\S+:\d+: runtime error|^ +#\d+ .*( in \S+ \S*/tools/pvperf/\S+)|^ +#\d+ .*libtrace')
+REPORT = re.compile(r'^\S+:\d+:\d+: runtime error: .*|^ +#\d+ .* in \S+ \S*/(tools/pvperf|host)/\S+|^ +#\d+ .*libtrace')
+DIED = ('AddressSanitizer', 'reading the files ended with status')
 
 
 NUMBERS = [b'0', b'1', b'63', b'64', b'255', b'4096', b'-1', *(b'%d' % (1 << n) for n in (31, 32, 63, 64))]
@@ -54,9 +55,12 @@ def wrong(argv, out):
     except subprocess.TimeoutExpired:
         return 'no end in 20 s'
     # The first frame that is the library's, or ours.
-    found = next(filter(None, map(OURS.search, r.stderr.decode(errors='replace').splitlines())), None)
+    text = r.stderr.decode(errors='replace')
+    found = next(filter(None, map(REPORT.search, text.splitlines())), None)
     if found and 'libtrace' not in found[0]:
         return found[0].strip()
+    if not found and any(d in text for d in DIED):
+        return text[:300]
     if r.returncode not in (0, 1, 2, 3):
         return f'status {r.returncode}'
     left = [f for f in os.listdir(out) if f.endswith('.part')] if os.path.isdir(out) else []
