@@ -27,8 +27,8 @@ void pvperf_event_exit(void);
 bool pvperf_event_hardware(void);
 
 /*
- * OPEN. @param, @attr: checked copies; @pin: the event's memory; the caller's reference becomes the event's if this succeeds.
- * Returns 0 or -KVM_E*.
+ * OPEN. @param, @attr: checked copies; @pin: the event's memory; the caller's reference becomes
+ * the event's if this succeeds. Returns 0 or -KVM_E*.
  */
 int pvperf_event_open(struct pvperf_vcpu *vcpu,
 		      const struct guest_perf_event_param *param,

@@ -73,8 +73,8 @@ struct pvperf_rule {
 };
 
 /*
- * Parses a line. @rule: the result, which points into @line; @line: is cut into words; nothing in it
- * is a line's end; @why: gets a sentence if the line makes no sense; of PVPERF_WHY bytes.
+ * Parses a line. @rule: the result, which points into @line; @line: is cut into words; nothing in
+ * it is a line's end; @why: gets a sentence if the line makes no sense; of PVPERF_WHY bytes.
  * Returns 1 for a rule, 0 for a line that is empty or a comment (#), -1 for one that makes no
  * sense.
  */
