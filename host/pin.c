@@ -158,8 +158,6 @@ static noinline void pin_uncharge(struct pvperf_vm *vm, struct page *page)
 	hold_give_back(vm, n);
 }
 
-/* -------------------------------------------------------------------- pinning */
-
 /*
  * Memory that may be written to behind its owner's back, and has no owner who writes
  * it to a disk: anonymous, shmem, hugetlb. Older kernels pin a file's pages, too.

@@ -234,18 +234,6 @@ TEST_F_TIMEOUT(held, denied, 2 * BOUND)
 	EXPECT_EQ(1, log_blames(log));
 }
 
-static bool opens_soon(struct tiny_vcpu *v, int id)
-{
-	int tries;
-
-	for (tries = 0; tries < SOON * 10; tries++) {
-		if (!open_event(v, id, 0))
-			return true;
-		usleep(100000);
-	}
-	return false;
-}
-
 /* A third VM wants the host alone, and does not get it, as one VM does not follow. */
 TEST_F_TIMEOUT(held, claimed, 2 * BOUND)
 {

@@ -103,6 +103,17 @@ static inline int64_t open_event(struct tiny_vcpu *v, int id, uint64_t period)
 	return open_attr(v, id, KVM_PERF_EVENT_SIZE, &attr);
 }
 
+/* In 5 seconds, as who has the host alone gives it back within one. */
+static inline bool opens_soon(struct tiny_vcpu *v, int id)
+{
+	int tries;
+
+	for (tries = 0; tries < 50; tries++, usleep(100000))
+		if (!open_event(v, id, 0))
+			return true;
+	return false;
+}
+
 static inline int64_t id_call(struct tiny_vcpu *v, uint32_t op, int32_t id)
 {
 	return tiny_call(v, op, id, 0, 0);
