@@ -135,13 +135,13 @@ silicon:
 
 clean:
 	@rm -rf build/bench build/modules build/logs build/tmp build/selftests build/unit build/packaging build/pvperf build/silicon build/docs
-	@for r in build/roots/*/src; do rm -rf "$$r"; done
+	@for r in build/roots/*/src; do rm -rf --one-file-system "$$r"; done
 	@$(MAKE) -s -C tools/testing/unit clean
 	@$(MAKE) -s -C tools/pvperf clean
 	@[ ! -e Module.symvers ] || $(kbuild) clean
 
 distclean: clean
-	@rm -rf build
+	@rm -rf --one-file-system build
 
 .PHONY: modules headers tool install install-modules install-tool uninstall \
 	uninstall-modules uninstall-tool help setup lab-modules \
