@@ -74,7 +74,7 @@ help:
 	@echo '  make demo             emulate a host, boot a guest in it, and run plain perf there'
 	@echo '  make check            run all checks and tests that must pass; ends in "N passed, N failed, N skipped"'
 	@echo '  make check-all        run make check with all tests on each kernel, some with 6.12 as its host and its guest'
-	@echo '  make check-debug      run the selftests on kernels with KASAN, lockdep, KCSAN and the like, which it builds (10 CPU minutes each)'
+	@echo '  make check-debug      run the selftests on kernels with KASAN, lockdep, KCSAN and the like, which it builds (10 CPU minutes each), and those that race in 50 interleavings'
 	@echo '  make setup            build what the lab needs, once: QEMU with a PMU, Debian roots'
 	@echo '  make lab-modules      build both modules for each kernel in $(LAB)/kernels'
 	@echo '  make checks           check the source (tools/testing/checks)'

@@ -109,7 +109,7 @@ static unsigned long starve_take(struct pvperf_cpu *cpu)
 	return starved;
 }
 
-/* If it never ran, its books begin anew, too. */
+/* Of an event that has not run the books begin anew, too. */
 static void starve_begin_again(struct pvperf_cpu *cpu, int s)
 {
 	struct pvperf_slot *slot = &cpu->slot[s];

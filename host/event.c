@@ -47,8 +47,9 @@ static int event_error(long err)
 }
 
 /*
- * perf checks whether the caller may count what others do. A VMM need have no right to that; the
- * VM's policy has allowed the event (access=global), so it is created with the kernel's rights.
+ * Events of CPUs of the host. perf checks whether the caller may count what others do. A VMM need
+ * have no right to that; the VM's policy has allowed the event (access=global), so it is created
+ * with the kernel's rights.
  *
  * perf gives counters to a CPU's unpinned events before it gives any to a task's. So as long as
  * these fill a CPU's counters, unpinned events of tasks, other VMs' among them, get none there,

@@ -57,8 +57,8 @@ static void inits(struct fuzz_vm *f, struct tiny_vcpu *v)
 	ends(v);
 }
 
-/* Hypercalls are another system's for a moment. */
-static void is_hyperv(struct tiny_vcpu *v)
+/* The vCPU's hypercalls are Hyper-V's for a moment. */
+static void as_hyperv(struct tiny_vcpu *v)
 {
 	begins(v);
 	tiny_vcpu_hyperv(v, 1);
@@ -69,7 +69,8 @@ static void is_hyperv(struct tiny_vcpu *v)
 	v->run->immediate_exit = 0;
 }
 
-static void is_xen(struct fuzz_vm *f)
+/* The VM's hypercalls are Xen's for a moment. */
+static void as_xen(struct fuzz_vm *f)
 {
 	struct kvm_xen_hvm_config xen = { .flags = KVM_XEN_HVM_CONFIG_INTERCEPT_HCALL, .msr = 0x40000200 };
 
@@ -107,11 +108,11 @@ void fuzz_vcpus(struct fuzz_vm *f)
 		break;
 	case 2:
 		if (f->foreign)
-			is_hyperv(any(f));
+			as_hyperv(any(f));
 		break;
 	case 3:
 		if (f->foreign)
-			is_xen(f);
+			as_xen(f);
 		break;
 	default:
 		tiny_vcpu_kick(any(f));
