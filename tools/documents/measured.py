@@ -21,11 +21,16 @@ class Bench:
         self.systems = ()
         for line in parts[1].split('\n## ')[0].splitlines():
             self.take([c.strip() for c in line.strip('|').split('|')])
+        machine = 1
+        for line in text.split('\n## One call\n')[1].splitlines():
+            cells = [c.strip() for c in line.strip('|').split('|')]
+            if cells[0] == 'figure':
+                machine = cells.index(heading.split()[0])
+            elif cells[0].startswith('`'):
+                self.figures[cells[0].strip('`')] = cells[machine]
 
     def take(self, cells):
-        if len(cells) == 2 and cells[0].startswith('`'):
-            self.figures[cells[0].strip('`')] = cells[1]
-        elif cells[0] == 'row':
+        if cells[0] == 'row':
             self.systems = cells[1:]
         elif any(CELL.match(c) for c in cells):
             self.rows[cells[0]] = dict(zip(self.systems, map(CELL.match, cells[1:])))

@@ -3,6 +3,7 @@
 
 import html
 import math
+import re
 
 from lab import markdown
 
@@ -55,6 +56,18 @@ def per_table(rows):
 
 def keys_table(figures):
     return table(['figure', 'value'], [[f'`{k}`', f'{v:,}'] for k, v in figures.items()])
+
+
+# What the documents name, or a reader looks for.
+CALLS = re.compile(r'calls\.(foreign\..*\.cost|(open|close|with\d+|most|flat|memory)\..*|batch64\.(hwread\.)?entry)$'
+                   r'|(latency\.median|skid\.max)\.pvperf$')
+
+
+def calls_table(machines):
+    """@machines: {machine: figures}."""
+    keys = dict.fromkeys(k for figures in machines.values() for k in figures if CALLS.match(k))
+    return table(['figure', *machines],
+                 [[f'`{k}`', *(f'{f[k]:,}' if k in f else '' for f in machines.values())] for k in keys])
 
 
 def bars(systems):
