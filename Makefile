@@ -82,7 +82,6 @@ help:
 	@echo '  make selftests        run the selftests in the lab: all on 6.12, some on each other kernel and on Intel'
 	@echo '  make packaging        test pvperf, DKMS and the Debian packages in each suite (tools/testing/packaging)'
 	@echo '  make bench            measure in instructions what counting and a KVM vPMU cost; writes Documentation/measured/costs.md'
-	@echo '  make accuracy         compare counts in a guest with the host and with a KVM vPMU; writes Documentation/measured/accuracy.md'
 	@echo
 	@echo 'Others:'
 	@echo '  make pictures         draw the manual'"'"'s pictures, from measured tables and two boots of the lab'
@@ -118,9 +117,6 @@ checks unit selftests:
 packaging:
 	@$(LAB)/check --all --only packaging
 
-accuracy:
-	@$(LAB)/accuracy --write
-
 bench:
 	@tools/testing/bench/bench --write
 
@@ -145,4 +141,4 @@ distclean: clean
 
 .PHONY: modules headers tool install install-modules install-tool uninstall \
 	uninstall-modules uninstall-tool help setup lab-modules \
-	demo check check-all check-debug checks unit selftests packaging accuracy bench docs pictures silicon clean distclean
+	demo check check-all check-debug checks unit selftests packaging bench docs pictures silicon clean distclean

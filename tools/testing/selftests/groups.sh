@@ -4,15 +4,11 @@
 # the events of a group starve unequally there. Each count is scaled to within 2 % of the
 # truth, or the whole group is reported as not counted. The truth is what a run without
 # takers counts, and for events that need no counter what they count beside the group.
-#
-# groups.sh report: print what perf says of six kinds of groups, without judging it, as
-# honest.sh does.
 . ./lib.sh
 . ./scarce.sh
 
 need_host_command
-report=$1
-all=$(instruction_counters || { [ -z "$report" ] || echo 6; })
+all=$(instruction_counters)
 [ "${all:-0}" -ge 4 ] || tap_skip_all "the host does not say how many counters it has"
 # The host takes so many that the group of four just fits. On Intel cycles have a fixed one.
 left=4
@@ -81,33 +77,6 @@ cases() {
 	taker_give
 }
 
-# worst NAME: the count of /tmp/numbers that is furthest from its truth
-worst() {
-	paste -d ' ' /tmp/truth /tmp/numbers | awk -v name="$1" '
-		{ off = $2 == "<not" ? 0 : $2 - $1; if (off < 0) off = -off; off /= $1
-		  if (NR == 1 || off > most) { most = off; truth = $1; $1 = ""; said = $0 } }
-		END { print "@@case|" name "|" truth "|" said }'
-}
-
-# report KIND
-report() {
-	for group in $four $six; do
-		n=$(echo $group | tr , '\n' | grep -c .)
-		run "$group" | cut -d ' ' -f 1 > /tmp/truth
-		taker_take
-		run "{$group}" > /tmp/numbers
-		worst "the host's $1 events leave $left counters: a group of $n"
-		run "{task-clock,$group}" | sed 1d > /tmp/numbers
-		worst "the host's $1 events leave $left counters: task-clock leads $n"
-		taker_give
-	done
-	syscalls "$six" | cut -d ' ' -f 1 > /tmp/truth
-	taker_take
-	syscalls "{raw_syscalls:sys_enter,$six}" | sed 1d > /tmp/numbers
-	worst "the host's $1 events leave $left counters: a tracepoint leads 6"
-	taker_give
-}
-
 # changes KIND: core schedules the group anew while the host has taken counters
 changes() {
 	# another perf opens events of the same process in the middle
@@ -138,15 +107,6 @@ changes() {
 	like "$1: a group of events of pvperf" 20 95
 	taker_give
 }
-
-if [ "$report" ]; then
-	for kind in pinned flexible; do
-		arm $taken "$([ $kind = flexible ] || echo :D)"
-		report $kind
-		taker_end
-	done
-	exit 0
-fi
 
 for kind in pinned flexible; do
 	arm $taken "$([ $kind = flexible ] || echo :D)"

@@ -5,26 +5,17 @@
 # is scaled to within 2 % of the truth, or is reported as not counted; it is never
 # silently short. The host schedules the flexible events of a CPU before those of any
 # task, so they starve a guest as pinned events do.
-#
-# honest.sh report: run the first nine cases only, and print what perf says without
-# judging it. This works with any PMU (tools/testing/lab/accuracy).
 . ./lib.sh
 . ./scarce.sh
 
 need_host_command
-report=$1
 counters=$(instruction_counters || echo 6)
 one=100000004 six=600000024
 sizes="1 $counters"
-[ -z "$report" ] || sizes=1
 
 # honest NAME TRUTH LOW HIGH: the counts are within 2 % of TRUTH, and the share of the
 # time is from LOW to HIGH
 honest() {
-	if [ "$report" ]; then
-		echo "@@case|$1|$2|$(tr '\n' ';' < /tmp/numbers)"
-		return
-	fi
 	awk -v want="$2" -v low="$3" -v high="$4" '
 		/not counted/ { if (low > 0) exit 1; next }
 		{ d = $1 - want; if (d < 0) d = -d
@@ -62,8 +53,6 @@ for kind in pinned flexible; do
 	honest "the host's $kind events take half, $counters of the guest's" $six 30 70
 	taker_end
 done
-
-[ -z "$report" ] || exit 0
 
 # Intervals show it, although only perf's reading makes the guest ask the host.
 arm "$counters" :D

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * While a VM does its worst on CPU 0 (worst.c), another VM and the host's admin do on CPU 1
- * what they always do. Prints what that costs them, and wants it within limits:
- * "figure WORST.ACT INSTRUCTIONS SLEPT TOOK", as in cost.h, in microseconds; or "never".
+ * what they always do. Prints what that costs them, and wants it within limits.
  */
 
 #include "cost.h"
@@ -258,57 +257,40 @@ FIXTURE_TEARDOWN(worst)
 	EXPECT_TRUE(tiny_totals_wait(&self->before));
 }
 
-static void figure(const char *worst, const char *act, const char *value)
-{
-	printf("# figure %s.%s %s\n", worst, act, value);
-	fflush(stdout);
-}
-
 /* The dearest of some; false if it is beyond the limit, or has not ended. */
-static bool within(const char *worst, const struct measure *m, struct cost *cost,
-		   struct tiny_vm *vm)
+static bool within(const struct measure *m, struct cost *cost, struct tiny_vm *vm)
 {
-	uint64_t insns = 0, us = 0, took = 0;
-	char value[96];
+	uint64_t insns = 0, us = 0;
 	int i;
 
 	for (i = 0; i < m->repeats; i++) {
 		cost_measure(cost, m->act, vm, m->never);
-		if (cost->never) {
-			figure(worst, m->name, "never");
+		if (cost->never)
 			return false;
-		}
 		cost_end(cost);
 		insns = cost->insns > insns ? cost->insns : insns;
 		us = (uint64_t)cost->slept / 1000 > us ? cost->slept / 1000 : us;
-		took = (uint64_t)cost->took / 1000 > took ? cost->took / 1000 : took;
 	}
-	snprintf(value, sizeof(value), "%llu %llu %llu", (unsigned long long)insns,
-		 (unsigned long long)us, (unsigned long long)took);
-	figure(worst, m->name, value);
+	printf("# %s: %llu instructions, %llu us asleep\n", m->name,
+	       (unsigned long long)insns, (unsigned long long)us);
 	return insns <= m->insns && us <= m->us;
 }
 
-static uint64_t interrupts_of_idle(const char *worst)
+static uint64_t interrupts_of_idle(void)
 {
-	uint64_t before = interrupts_of(1), more;
-	char value[32];
+	uint64_t before = interrupts_of(1);
 
 	usleep(IDLE_MS * 1000);
-	more = interrupts_of(1) - before;
-	snprintf(value, sizeof(value), "%llu", (unsigned long long)more);
-	figure(worst, "interrupts", value);
-	return more;
+	return interrupts_of(1) - before;
 }
 
 TEST_F(worst, costs_others_nothing)
 {
 	int i;
 
-	EXPECT_GE(INTERRUPTS_MAX, interrupts_of_idle(variant->name));
+	EXPECT_GE(INTERRUPTS_MAX, interrupts_of_idle());
 	for (i = 0; i < MEASURES; i++) {
-		EXPECT_TRUE(within(variant->name, &measures[i], &self->cost[i],
-				   &self->vm[i])) {
+		EXPECT_TRUE(within(&measures[i], &self->cost[i], &self->vm[i])) {
 			TH_LOG("beyond its limit: %s", measures[i].name);
 		}
 		EXPECT_EQ(0, self->cost[i].result);
@@ -320,7 +302,7 @@ TEST_F(worst, rmmod)
 	struct cost *cost = &self->cost[0];
 
 	self->unloads = true;
-	EXPECT_TRUE(within(variant->name, &unload, cost, NULL));
+	EXPECT_TRUE(within(&unload, cost, NULL));
 	/* It can't while a call waits for a page, and says so. */
 	EXPECT_EQ(variant->does->let_go ? -EAGAIN : 0, cost->result);
 }

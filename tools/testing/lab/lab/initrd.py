@@ -84,7 +84,7 @@ def overlay(a, side, tree, emulated):
     inside = os.path.join(LAB, 'inside')
     link(tree, os.path.join(inside, f'{side}-init'), 'init')
     link(tree, os.path.join(inside, 'common'), 'lab/common')
-    for name in ('qmark', 'loop', 'five', 'hot'):
+    for name in ('qmark', 'loop', 'hot'):
         link(tree, os.path.join(BUILD, 'bin', name), f'lab/bin/{name}')
     if side == 'host':
         link(tree, os.path.join(inside, 'guest'), 'lab/bin/guest')

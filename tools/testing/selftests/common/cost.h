@@ -26,7 +26,6 @@ struct cost {
 	int64_t result;		/* of the act */
 	uint64_t insns;
 	int64_t slept;		/* ns */
-	int64_t took;		/* ns, also when another CPU has its turn */
 	bool never;		/* it has not ended in time */
 
 	const struct act *of;
