@@ -68,29 +68,10 @@ static const struct kernel_param_ops word_ops = {
 	.get = word_get,
 };
 
-#define WORD(name, which)	\
-	module_param_cb(name, &word_ops, &pvperf_rules_default.word[which], 0644)
-
-WORD(priority, PVPERF_WORD_PRIORITY);
-MODULE_PARM_DESC(priority, "when the host's perf wants the same counters: flexible (guests wait; default), or pinned (the host's unpinned events wait as well)");
-WORD(raw, PVPERF_WORD_RAW);
-MODULE_PARM_DESC(raw, "raw events, by event select, unit mask, edge, invert, counter mask: yes (default), list (those about the hyperthread alone) or no");
-WORD(host_events, PVPERF_WORD_HOST_EVENTS);
-MODULE_PARM_DESC(host_events, "the host's software events about a vCPU's thread (context switches, migrations, faults, clock): yes (default) or no");
-WORD(max_events, PVPERF_WORD_MAX_EVENTS);
-MODULE_PARM_DESC(max_events, "events that one vCPU may have open, 1 to 64 (default 64)");
-WORD(max_vm_events, PVPERF_WORD_MAX_VM_EVENTS);
-MODULE_PARM_DESC(max_vm_events, "events that all vCPUs of a VM may have open, 1 to 65536 (default 4096)");
-WORD(max_opens, PVPERF_WORD_MAX_OPENS);
-MODULE_PARM_DESC(max_opens, "events that all vCPUs of a VM may open in a second, 1 to 1000000 (default 4096); more wait for their turn, 0.1 s at most, or are refused");
-WORD(max_calls, PVPERF_WORD_MAX_CALLS);
-MODULE_PARM_DESC(max_calls, "calls that a vCPU may make in a second, from 100 on (default 1000000000: no limit); more wait for their turn");
-WORD(max_overflows, PVPERF_WORD_MAX_OVERFLOWS);
-MODULE_PARM_DESC(max_overflows, "overflows of one event in a second, 1000 to 16000 (default 16000), and of a vCPU's thread four times as many; beyond them periods get longer");
-WORD(max_pages, PVPERF_WORD_MAX_PAGES);
-MODULE_PARM_DESC(max_pages, "pages that one VM's pins may hold in place, 1 to 65536 (default 2048); a transparent huge page is held as a whole");
-WORD(min_period, PVPERF_WORD_MIN_PERIOD);
-MODULE_PARM_DESC(min_period, "shortest sampling period, at least 100 (default 1000)");
+#define PVPERF_WORD(ID, name, values, least, most, standard, description)		\
+	module_param_cb(name, &word_ops, &pvperf_rules_default.word[PVPERF_WORD_##ID], 0644); \
+	MODULE_PARM_DESC(name, description);
+#include "words.h"
 
 /* ------------------------------------------------------------------- rules */
 

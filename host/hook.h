@@ -15,16 +15,12 @@
 #include <linux/percpu.h>
 #include <linux/types.h>
 
-/**
- * struct pvperf_hook - one hooked function
- * @name: its name
- * @perf: perf's, which only some kernels have, and not KVM's, which all have
- * @ip: where ftrace patches it; 0: this kernel does not have it
- */
+/* One hooked function. */
 struct pvperf_hook {
-	const char *name;
+	const char *name;	/* its name */
+	/* Perf's, which only some kernels have, and not KVM's, which all have. */
 	bool perf;
-	unsigned long ip;
+	unsigned long ip;	/* where ftrace patches it; 0: this kernel does not have it */
 };
 
 /**

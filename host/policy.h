@@ -32,66 +32,33 @@ enum pvperf_access {
 	PVPERF_ACCESS_FORCE,
 };
 
-/**
- * enum pvperf_priority - who waits when the host's own perf wants the same counters
- * @PVPERF_PRIORITY_FLEXIBLE: the guest
- * @PVPERF_PRIORITY_PINNED: the host's unpinned events wait as well
- */
+/* Who waits when the host's own perf wants the same counters. */
 enum pvperf_priority {
-	PVPERF_PRIORITY_FLEXIBLE,
-	PVPERF_PRIORITY_PINNED,
+	PVPERF_PRIORITY_FLEXIBLE,	/* the guest */
+	PVPERF_PRIORITY_PINNED,		/* the host's unpinned events wait as well */
 };
 
-/**
- * enum pvperf_raw - which raw events guests may have
- * @PVPERF_RAW_NO: none
- * @PVPERF_RAW_YES: all that the CPU can count for them
- * @PVPERF_RAW_LIST: of these the ones in selects.c
- */
+/* Which raw events guests may have. */
 enum pvperf_raw {
-	PVPERF_RAW_NO,
-	PVPERF_RAW_YES,
-	PVPERF_RAW_LIST,
+	PVPERF_RAW_NO,		/* none */
+	PVPERF_RAW_YES,		/* all that the CPU can count for them */
+	PVPERF_RAW_LIST,	/* of these the ones in selects.c */
 };
 
-/**
- * enum pvperf_word - the words of a policy; their names and ranges are in rule.c
- * @PVPERF_WORD_ACCESS: enum pvperf_access
- * @PVPERF_WORD_PRIORITY: enum pvperf_priority
- * @PVPERF_WORD_RAW: enum pvperf_raw
- * @PVPERF_WORD_HOST_EVENTS: the host's software events about the vCPU's thread: 0 or 1
- * @PVPERF_WORD_MAX_EVENTS: of one vCPU
- * @PVPERF_WORD_MAX_VM_EVENTS: of all vCPUs of a VM
- * @PVPERF_WORD_MAX_OPENS: OPENs of a VM in a second; more wait
- * @PVPERF_WORD_MAX_CALLS: calls of a vCPU in a second; more wait
- * @PVPERF_WORD_MAX_OVERFLOWS: of an event in a second; beyond it the period is longer
- * @PVPERF_WORD_MAX_PAGES: that a VM's pins may hold, see pin.c
- * @PVPERF_WORD_MIN_PERIOD: the shortest sampling period
- * @PVPERF_WORDS: how many there are
- */
+/* The words of a policy: enum pvperf_access, and those of words.h. */
 enum pvperf_word {
 	PVPERF_WORD_ACCESS,
-	PVPERF_WORD_PRIORITY,
-	PVPERF_WORD_RAW,
-	PVPERF_WORD_HOST_EVENTS,
-	PVPERF_WORD_MAX_EVENTS,
-	PVPERF_WORD_MAX_VM_EVENTS,
-	PVPERF_WORD_MAX_OPENS,
-	PVPERF_WORD_MAX_CALLS,
-	PVPERF_WORD_MAX_OVERFLOWS,
-	PVPERF_WORD_MAX_PAGES,
-	PVPERF_WORD_MIN_PERIOD,
+#define PVPERF_WORD(ID, ...)	PVPERF_WORD_##ID,
+#include "words.h"
 	PVPERF_WORDS
 };
 
 /* The value of PVPERF_WORD_MAX_CALLS that means no limit. */
 #define PVPERF_CALLS_UNBOUNDED	1000000000
 
-/**
- * struct pvperf_policy - what a VM may have
- * @word: may change at any time, each by itself: read them by pvperf_policy_word()
- */
+/* What a VM may have. */
 struct pvperf_policy {
+	/* May change at any time, each by itself: read them by pvperf_policy_word(). */
 	__u32 word[PVPERF_WORDS];
 };
 
@@ -102,6 +69,12 @@ static inline __u32 pvperf_policy_word(const struct pvperf_policy *policy,
 	return READ_ONCE(policy->word[word]);
 }
 
+/* May a VM make calls at all? */
+static inline bool pvperf_policy_has_access(const struct pvperf_policy *policy)
+{
+	return pvperf_policy_word(policy, PVPERF_WORD_ACCESS) >= PVPERF_ACCESS_LOCAL;
+}
+
 /*
  * Change a policy, word by word. @to: what it shall be. Returns bit n: word n has changed, so
  * that the VM may have something else.
@@ -110,20 +83,17 @@ __u32 pvperf_policy_assign(struct pvperf_policy *policy, const struct pvperf_pol
 
 struct pvperf_selects;
 
-/**
- * struct pvperf_offer - what this CPU's counters can count for a guest, whatever the policy
- * @hardware: perf's driver for this CPU can exclude the host from an event
- * @node: the cache events of the memory node are about the vCPU alone
- * @extra_msr: some raw events use an MSR besides the counter, which siblings share
- * @raw_mask: the config bits that a raw event may use; 0: no raw events
- * @selects: the raw events of PVPERF_RAW_LIST; NULL: none
- */
+/* What this CPU's counters can count for a guest, whatever the policy. */
 struct pvperf_offer {
+	/* Perf's driver for this CPU can exclude the host from an event. */
 	bool hardware;
+	/* The cache events of the memory node are about the vCPU alone. */
 	bool node;
+	/* Some raw events use an MSR besides the counter, which siblings share. */
 	bool extra_msr;
+	/* The config bits that a raw event may use; 0: no raw events. */
 	__u64 raw_mask;
-	const struct pvperf_selects *selects;
+	const struct pvperf_selects *selects;	/* the raw events of PVPERF_RAW_LIST; NULL: none */
 };
 
 /* Event select, unit mask, edge, invert, counter mask; AMD: select 11:8. */

@@ -43,16 +43,9 @@ static const char *const raws[] = {
 
 const struct pvperf_word_kind pvperf_words[PVPERF_WORDS] = {
 	[PVPERF_WORD_ACCESS] = { "access", accesses },
-	[PVPERF_WORD_PRIORITY] = { "priority", priorities },
-	[PVPERF_WORD_RAW] = { "raw", raws },
-	[PVPERF_WORD_HOST_EVENTS] = { "host_events", answers },
-	[PVPERF_WORD_MAX_EVENTS] = { "max_events", NULL, 1, KVM_PERF_EVENTS_MAX },
-	[PVPERF_WORD_MAX_VM_EVENTS] = { "max_vm_events", NULL, 1, 65536 },
-	[PVPERF_WORD_MAX_OPENS] = { "max_opens", NULL, 1, 1000000 },
-	[PVPERF_WORD_MAX_CALLS] = { "max_calls", NULL, 100, PVPERF_CALLS_UNBOUNDED },
-	[PVPERF_WORD_MAX_OVERFLOWS] = { "max_overflows", NULL, 1000, 16000 },
-	[PVPERF_WORD_MAX_PAGES] = { "max_pages", NULL, 1, 65536 },
-	[PVPERF_WORD_MIN_PERIOD] = { "min_period", NULL, 100, INT_MAX },
+#define PVPERF_WORD(ID, name, values, least, most, ...) \
+	[PVPERF_WORD_##ID] = { #name, values, least, most },
+#include "words.h"
 };
 
 enum pvperf_word pvperf_word_find(const char *name, unsigned int len)

@@ -15,17 +15,12 @@
 /* Long enough for any message of parsing. */
 #define PVPERF_WHY	192
 
-/**
- * struct pvperf_word_kind - a word
- * @name: as written
- * @values: the names of the values from 0 on, ends with a NULL; NULL: it is a number
- * @min: the least number
- * @max: the greatest
- */
+/* A word. */
 struct pvperf_word_kind {
-	const char *name;
+	const char *name;		/* as written */
+	/* The names of the values from 0 on, ends with a NULL; NULL: it is a number. */
 	const char *const *values;
-	__u32 min, max;
+	__u32 min, max;			/* of numbers */
 };
 
 extern const struct pvperf_word_kind pvperf_words[PVPERF_WORDS];
@@ -60,16 +55,13 @@ enum pvperf_match {
 	PVPERF_MATCHES
 };
 
-/**
- * struct pvperf_rule - a rule
- * @match: what must match, each a part of the line, or NULL; .._PID is a number
- * @given: bit n: @policy has word n; the others are the default's
- * @policy: the words
- */
+/* A rule. */
 struct pvperf_rule {
+	/* What must match, each a part of the line, or NULL; .._PID is a number. */
 	const char *match[PVPERF_MATCHES];
+	/* Bit n: .policy has word n; the others are the default's. */
 	__u32 given;
-	struct pvperf_policy policy;
+	struct pvperf_policy policy;		/* the words */
 };
 
 /*

@@ -52,16 +52,9 @@ static u32 rules_version;
 struct pvperf_policy pvperf_rules_default = {
 	.word = {
 		[PVPERF_WORD_ACCESS] = PVPERF_ACCESS_LOCAL,
-		[PVPERF_WORD_PRIORITY] = PVPERF_PRIORITY_FLEXIBLE,
-		[PVPERF_WORD_RAW] = true,
-		[PVPERF_WORD_HOST_EVENTS] = true,
-		[PVPERF_WORD_MAX_EVENTS] = KVM_PERF_EVENTS_MAX,
-		[PVPERF_WORD_MAX_VM_EVENTS] = 4096,
-		[PVPERF_WORD_MAX_OPENS] = 4096,
-		[PVPERF_WORD_MAX_CALLS] = PVPERF_CALLS_UNBOUNDED,
-		[PVPERF_WORD_MAX_OVERFLOWS] = 16000,
-		[PVPERF_WORD_MAX_PAGES] = 2048,
-		[PVPERF_WORD_MIN_PERIOD] = 1000,
+#define PVPERF_WORD(ID, name, values, least, most, standard, ...) \
+		[PVPERF_WORD_##ID] = standard,
+#include "words.h"
 	},
 };
 

@@ -22,17 +22,12 @@ struct task_struct;
 extern struct rules *pvperf_rules;
 extern struct pvperf_policy pvperf_rules_default;
 
-/**
- * struct pvperf_verdict - what the rules say of a VM
- * @policy: what it may have
- * @rule: which rule says so, from 1 on; 0: none
- * @version: of the rules
- * @reason: KVM_PERF_REASON_*, why it may have nothing; pvperf_rules_resolve() sets it
- */
+/* What the rules say of a VM. */
 struct pvperf_verdict {
-	struct pvperf_policy policy;
-	u32 rule;
-	u32 version;
+	struct pvperf_policy policy;	/* what it may have */
+	u32 rule;			/* which rule says so, from 1 on; 0: none */
+	u32 version;			/* of the rules */
+	/* KVM_PERF_REASON_*, why it may have nothing; pvperf_rules_resolve() sets it. */
 	u32 reason;
 };
 

@@ -12,16 +12,11 @@
 #include <stdbool.h>
 #endif
 
-/**
- * struct pvperf_selects - some event selects that are next to each other
- * @first: the first of them
- * @last: the last one; 0: only @first
- * @units: the bits that their unit masks may have
- */
+/* Some event selects that are next to each other. */
 struct pvperf_selects {
-	__u16 first;
-	__u16 last;
-	__u8 units;
+	__u16 first;	/* the first of them */
+	__u16 last;	/* the last one; 0: only .first */
+	__u8 units;	/* the bits that their unit masks may have */
 };
 
 /* Each ends with an entry that allows no unit mask. */

@@ -13,22 +13,14 @@
 
 struct task_struct;
 
-/**
- * struct pvperf_thread - a thread that runs vCPUs
- * @node: in the table of threads
- * @task: the thread, referenced
- * @vcpus: how many vCPUs have it, under the table's lock
- * @events: how many host events it has for them
- * @tick: used by the overflow handler only: see overflow.c
- * @in_tick: the same
- */
+/* A thread that runs vCPUs. */
 struct pvperf_thread {
-	struct hlist_node node;
-	struct task_struct *task;
-	u32 vcpus;
-	atomic_t events;
-	unsigned long tick;
-	u32 in_tick;
+	struct hlist_node node;		/* in the table of threads */
+	struct task_struct *task;	/* the thread, referenced */
+	u32 vcpus;			/* how many vCPUs have it, under the table's lock */
+	atomic_t events;		/* how many host events it has for them */
+	unsigned long tick;		/* used by the overflow handler only: see overflow.c */
+	u32 in_tick;			/* the same */
 };
 
 /*
