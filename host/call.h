@@ -9,14 +9,10 @@
 struct kvm_vcpu;
 struct pvperf_policy;
 
-/**
- * struct pvperf_call - a guest's call, 32 bits of each register in any CPU mode
- * @op: KVM_PERF_OP_*, from RBX
- * @arg: from RCX, RDX, RSI
- */
+/* A guest's call, 32 bits of each register in any CPU mode. */
 struct pvperf_call {
-	u32 op;
-	u32 arg[3];
+	u32 op;		/* KVM_PERF_OP_*, from RBX */
+	u32 arg[3];	/* from RCX, RDX, RSI */
 };
 
 /* Do a call, in the vCPU's thread; may sleep. Returns what goes to RAX. */

@@ -19,6 +19,7 @@
 #include "../compat/symbol.h"
 #include "memory.h"
 #include "pin.h"
+#include "refusal.h"
 #include "state.h"
 
 static const atomic_long_t not_known = ATOMIC_LONG_INIT(1);
@@ -285,8 +286,19 @@ static struct pvperf_pin *pin_add(struct pvperf_vm *vm, struct pvperf_pin *pin)
 	return pin;
 }
 
-/* Another vCPU may pin the same page meanwhile: the first one in is taken. */
-static struct pvperf_pin *pin_get_new(struct pvperf_vm *vm, u64 gpa)
+/* Log once per VM: guests try again and again. */
+static void pin_refused(struct pvperf_vm *vm)
+{
+	pvperf_refusal_note(vm, PVPERF_WORD_MAX_PAGES, NULL);
+	if (!xchg(&vm->pins_refused, true))
+		pvperf_refusal_log("its pins would hold more memory than max_pages, or the process's limit of locked memory (ulimit -l), allow; a transparent huge page is held as a whole");
+}
+
+/*
+ * Another vCPU may pin the same page meanwhile: the first one in is taken. Most OPENs are in a page
+ * that is pinned already.
+ */
+static noinline struct pvperf_pin *pin_get_new(struct pvperf_vm *vm, u64 gpa)
 {
 	struct pvperf_pin *fresh = pin_new(vm->kvm, gpa), *pin;
 
@@ -297,6 +309,8 @@ static struct pvperf_pin *pin_get_new(struct pvperf_vm *vm, u64 gpa)
 	mutex_unlock(&vm->lock);
 	if (pin != fresh)
 		pin_free(fresh);
+	if (pin == ERR_PTR(-KVM_ENOSPC))
+		pin_refused(vm);
 	return pin;
 }
 

@@ -16,22 +16,15 @@ struct pvperf_vm;
 /* Find the kernel's count of poisoned pages; at load. */
 void pvperf_pin_init(void);
 
-/**
- * struct pvperf_pin - a pinned page of a guest
- * @node: in pvperf_vm.pages, by @gfn
- * @gfn: its guest frame number
- * @hva: where userspace had it when it was pinned
- * @address: where the host has it mapped
- * @unlogged: its slot has no log of dirty pages; see pvperf_dirty_generation_nmi()
- * @refs: number of users, under pvperf_vm.lock
- */
+/* A pinned page of a guest. */
 struct pvperf_pin {
-	struct rb_node node;
-	u64 gfn;
-	unsigned long hva;
-	void *address;
+	struct rb_node node;	/* in pvperf_vm.pages, by .gfn */
+	u64 gfn;		/* its guest frame number */
+	unsigned long hva;	/* where userspace had it when it was pinned */
+	void *address;		/* where the host has it mapped */
+	/* Its slot has no log of dirty pages; see pvperf_dirty_generation_nmi(). */
 	u64 unlogged;
-	u32 refs;
+	u32 refs;		/* number of users, under pvperf_vm.lock */
 };
 
 /*

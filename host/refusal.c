@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Counts refusals, and lets a VM wait. Most VMs have no refusals, and no memory for them. */
+#define pr_fmt(fmt) "pvperf_host: " fmt
+
 #include <linux/atomic.h>
 #include <linux/ktime.h>
 #include <linux/math64.h>
 #include <linux/minmax.h>
+#include <linux/printk.h>
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
 #include <linux/time64.h>
@@ -38,6 +41,12 @@ void pvperf_refusal_note(struct pvperf_vm *vm, enum pvperf_word word,
 	/* Who reads .times finds the others; pairs with refusals_show(). */
 	smp_mb__before_atomic();
 	atomic64_inc(&refusals[word].times);
+}
+
+void pvperf_refusal_log(const char *why)
+{
+	pr_notice_ratelimited("VM of process %d (%s) is refused: %s\n",
+			      current->tgid, current->group_leader->comm, why);
 }
 
 /* ns; KVM's memory slots wait meanwhile, as the vCPU is in its SRCU. */

@@ -13,6 +13,9 @@ struct pvperf_vm;
 void pvperf_refusal_note(struct pvperf_vm *vm, enum pvperf_word word,
 			 const struct guest_perf_attr *attr);
 
+/* For what the admin can change; in the VM's process. @why: and what to do. */
+void pvperf_refusal_log(const char *why);
+
 /*
  * Let the VM wait until its turn, killable; in a vCPU's thread. @word: why; @next: when the
  * next turn is, of all its threads or vCPUs that take one; @rate: turns in a second. Returns 0;

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: GPL-2.0
+/* OPEN: copy, admit, pin, open. KVM's room. */
+#include <linux/err.h>
+#include <linux/kvm_host.h>
+#include "caps.h"
+#include "claim.h"
+#include "decode.h"
+#include "dirty.h"
+#include "event.h"
+#include "ids.h"
+#include "keep.h"
+#include "memory.h"
+#include "open.h"
+#include "pin.h"
+#include "refusal.h"
+#include "rules.h"
+#include "thread.h"
+#include "vcpu.h"
+
+/* What OPEN was given, copied once, so that what was checked is what is used. */
+struct open {
+	struct guest_perf_event_param param;
+	struct guest_perf_attr attr;
+	struct pvperf_pin *pin;
+	int changes;		/* of the policy, before it was asked */
+};
+
+/* -------------------------------------------------------- what a VM may open */
+
+/* A batch ends with an OPEN that has waited. */
+static int open_pace(struct pvperf_vcpu *vcpu)
+{
+	struct pvperf_vm *vm = vcpu->vm;
+	int err = pvperf_refusal_pace(vm, PVPERF_WORD_MAX_OPENS, &vm->open_at,
+				      pvperf_policy_word(&vm->policy, PVPERF_WORD_MAX_OPENS));
+
+	if (likely(!err))
+		return 0;
+	vcpu->waited = vcpu->calls;
+	return min(err, 0);
+}
+
+static noinline void open_note_denied(struct pvperf_vm *vm, const struct guest_perf_attr *attr)
+{
+	enum pvperf_word why = pvperf_policy_why(&vm->policy, &pvperf_offer, attr);
+
+	if (why < PVPERF_WORDS)
+		pvperf_refusal_note(vm, why, attr);
+}
+
+static int open_check(struct pvperf_vm *vm, struct open *open)
+{
+	int err;
+
+	open->changes = atomic_read_acquire(&vm->changes);
+	err = pvperf_policy_check(&vm->policy, &pvperf_offer, &open->attr);
+	if (unlikely(err) && err != -KVM_EUSERS)
+		open_note_denied(vm, &open->attr);
+	return err;
+}
+
+/* access=exclusive or force: claims the host, and may wait for other VMs. */
+static noinline int open_claim(struct pvperf_vm *vm, struct open *open)
+{
+	int err = pvperf_claim(vm) ?: open_check(vm, open);
+
+	if (err == -KVM_EUSERS)
+		pvperf_refusal_note(vm, PVPERF_WORD_ACCESS, &open->attr);
+	return err;
+}
+
+static int open_admit(struct pvperf_vm *vm, struct open *open)
+{
+	int err = open_check(vm, open);
+
+	return unlikely(err == -KVM_EUSERS) ? open_claim(vm, open) : err;
+}
+
+/* ------------------------------------------------------------------ the event */
+
+/* The policy has changed since the event was checked. */
+static noinline int open_late(struct pvperf_vcpu *vcpu, struct open *open)
+{
+	int err = open_check(vcpu->vm, open);
+
+	if (!err)
+		return 0;
+	pvperf_event_close(pvperf_ids_find(vcpu, open->param.id), PVPERF_END_GONE);
+	open->pin = NULL;	/* it was the event's */
+	return err;
+}
+
+/*
+ * Either a change of the policy is seen here, or who changed it sees the event in the VM's number
+ * of them, which is raised before this looks.
+ */
+static int open_event(struct pvperf_vcpu *vcpu, struct open *open)
+{
+	int err;
+
+	if (!pvperf_policy_has_access(&pvperf_rules_default))
+		return -KVM_ENOSYS;
+	err = pvperf_event_open(vcpu, &open->param, &open->attr, open->pin);
+	if (err || likely(atomic_read(&vcpu->vm->changes) == open->changes))
+		return err;
+	return open_late(vcpu, open);
+}
+
+static int open_locked(struct pvperf_vcpu *vcpu, struct open *open)
+{
+	int err;
+
+	pvperf_vcpu_enter(vcpu);
+	if (likely(vcpu->thread->task == current))
+		err = open_event(vcpu, open);
+	else
+		err = pvperf_vcpu_error(vcpu->vm);
+	if (!err)
+		pvperf_dirty_pin(vcpu, open->pin);
+	pvperf_vcpu_leave(vcpu);
+	return err;
+}
+
+/* Log once per VM until an OPEN succeeds: guests retry every event. */
+static noinline int open_failed(struct pvperf_vm *vm, struct open *open, int err)
+{
+	if (open->pin)
+		pvperf_pin_put(vm, open->pin);
+	if (err == -KVM_EOPNOTSUPP && !xchg(&vm->pmu_lent_out, true))
+		pvperf_refusal_log("the host's PMU is lent to VMs (mediated vPMU); load kvm_amd or kvm_intel with enable_mediated_pmu=0");
+	return err;
+}
+
+static int open_admitted(struct pvperf_vcpu *vcpu, struct open *open)
+{
+	struct pvperf_vm *vm = vcpu->vm;
+	int err;
+
+	pvperf_keep_make(&open->attr);
+	open->pin = pvperf_pin_get(vm, open->param.guest_event_addr);
+	if (IS_ERR(open->pin))
+		return PTR_ERR(open->pin);
+	err = open_locked(vcpu, open);
+	if (unlikely(err))
+		return open_failed(vm, open, err);
+	if (open->attr.type != KVM_PERF_TYPE_SOFTWARE)
+		WRITE_ONCE(vm->pmu_lent_out, false);
+	return 0;
+}
+
+static int open_copy(struct kvm *kvm, struct open *open, u64 addr, const s32 *id)
+{
+	int err = pvperf_decode_range(addr, sizeof(open->param), 8) ?:
+		  pvperf_memory_copy_in(kvm, &open->param, addr, sizeof(open->param));
+
+	if (!err && id && *id != open->param.id)
+		err = -KVM_EINVAL;
+	if (!err)
+		err = pvperf_decode_param(&open->param);
+	if (!err)
+		err = pvperf_memory_copy_in(kvm, &open->attr, open->param.attr_addr,
+					    sizeof(open->attr));
+	if (!err)
+		err = pvperf_decode_attr(&open->attr);
+	return err;
+}
+
+int pvperf_open(struct pvperf_vcpu *vcpu, u64 addr, const s32 *id)
+{
+	struct pvperf_vm *vm = vcpu->vm;
+	struct open open;
+	int tries = 1, err = open_pace(vcpu) ?: open_copy(vm->kvm, &open, addr, id);
+
+	if (err)
+		return err;
+	/* The host may be given back before the event is open, as the VM's last one has ended. */
+	do {
+		err = open_admit(vm, &open);
+		if (err)
+			return err;
+		err = open_admitted(vcpu, &open);
+	} while (unlikely(err == -KVM_EUSERS) && tries--);
+	return err;
+}
