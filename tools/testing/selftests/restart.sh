@@ -8,6 +8,11 @@ need_guest_command
 tracing=/sys/kernel/tracing
 [ -d $tracing/events/pvperf ] || tap_skip_all "no trace events of pvperf"
 
+# In the guest, until the host has its three events.
+open="perf stat -a -o /dev/null -e cycles,instructions sleep 1000 &
+	perf record -q -a -o /dev/null -e cycles -F 999 sleep 1000 &
+	until host cat $totals | grep '^events [3-9]'; do usleep 50000; done"
+
 trace_begin() {
 	echo > $tracing/trace
 	echo 1 > $tracing/events/pvperf/pvperf_teardown/enable
@@ -20,14 +25,9 @@ trace_end() {
 
 # A reboot: the reboot notifier closes all events before the kernel ends.
 trace_begin
-guest 'perf stat -a -o /dev/null -e cycles,instructions sleep 1000 &
-	perf record -q -a -o /dev/null -e cycles -F 999 sleep 1000 &
-	sleep 1; host cat '$totals > /tmp/out 2>&1
-tap $? "a guest reboots under perf" "$(tail -n 1 /tmp/out)"
+guest "$open" > /tmp/out 2>&1
+tap $? "a guest reboots while three events are open" "$(tail -n 1 /tmp/out)"
 trace_end
-open=$(sed -n 's/^events //p' /tmp/out)
-[ "${open:-0}" -ge 3 ]
-tap $? "three events were open" "${open:-nothing}"
 grep -q 'pvperf_call: .* op=reset .*result=0' /tmp/trace
 tap $? "the guest calls RESET"
 closed=$(grep -o 'pvperf_teardown: .*why=closed' /tmp/trace | sed 's/.*events=//; s/ .*//' |
@@ -43,9 +43,8 @@ host_is_empty
 trace_begin
 rm -f /run/guest.boots
 guest -q '-action reboot=reset' 'case $LAB_BOOT in
-1)	perf stat -a -o /dev/null -e cycles,instructions sleep 1000 &
-	perf record -q -a -o /dev/null -e cycles -F 999 sleep 1000 &
-	sleep 1; host mon system_reset; sleep 1000;;
+1)	'"$open"'
+	host mon system_reset; sleep 1000;;
 2)	sleep 3	# until the events that the module tried at its load are closed
 	host head -n 4 '$totals'
 	perf stat -x, -e instructions:u /t/loop100m 2>&1;;
