@@ -284,4 +284,27 @@ TEST(apic_page)
 	EXPECT_TRUE(tiny_totals_wait(&before));
 }
 
+/* Its work is the guest's. */
+TEST(guest_of_guest)
+{
+	struct guest_perf_event *e;
+	struct tiny_vcpu *v;
+	struct tiny_vm vm;
+
+	ASSERT_EQ(0, tiny_vm_create(&vm, 1));
+	v = &vm.vcpu[0];
+	measured_choose(v);
+	e = event_at(&vm, NEIGHBOUR);
+	ASSERT_CALL(0, open_event(v, NEIGHBOUR, 0));
+	ASSERT_CALL(0, id_call(v, KVM_PERF_OP_ENABLE, NEIGHBOUR));
+	if (tiny_vcpu_nested(v))
+		SKIP(goto out, "this KVM takes no state of SVM's");
+	EXPECT_CALL(0, tiny_spin(v, TURNS));
+	tiny_vcpu_mode64(v);
+	ASSERT_CALL(0, id_call(v, KVM_PERF_OP_READ, NEIGHBOUR));
+	EXPECT_TRUE(counted(e->count, TURNS));
+out:
+	tiny_vm_destroy(&vm);
+}
+
 TEST_HARNESS_MAIN

@@ -160,6 +160,8 @@ int tiny_vcpu_hyperv(struct tiny_vcpu *v, uint64_t id);
 void tiny_vcpu_mode64(struct tiny_vcpu *v);
 void tiny_vcpu_mode32(struct tiny_vcpu *v);
 void tiny_vcpu_reset(struct tiny_vcpu *v);
+/* The vCPU runs a guest of the guest's, until mode64 or mode32; on AMD, else -errno. */
+int tiny_vcpu_nested(struct tiny_vcpu *v);
 
 /* What the host module has for all VMs. */
 struct tiny_totals {

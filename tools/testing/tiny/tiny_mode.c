@@ -2,8 +2,10 @@
 /* The modes that a vCPU of the tiny guest can be in. */
 #include "tiny_private.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/ioctl.h>
 
 #define CR0_PE		(1ull << 0)
@@ -13,6 +15,7 @@
 #define CR4_PAE		(1ull << 5)
 #define EFER_LME	(1ull << 8)
 #define EFER_LMA	(1ull << 10)
+#define EFER_SVME	(1ull << 12)
 
 static void segment(struct kvm_segment *s, int selector, int type, int l)
 {
@@ -78,6 +81,50 @@ void tiny_vcpu_mode64(struct tiny_vcpu *v)
 	s.cr4 = CR4_PAE;
 	s.efer = EFER_LME | EFER_LMA;
 	sregs_set(v, &s);
+}
+
+/* Fields of a VMCB, by AMD's manual, volume 2, appendix B. */
+#define VMCB_INTERCEPTS	0x10
+#define  INTERCEPT_VMRUN	1u
+#define VMCB_ASID	0x58
+#define VMCB_EFER	0x4d0
+#define VMCB_CR4	0x548
+#define VMCB_CR3	0x550
+#define VMCB_CR0	0x558
+#define VMCB_RFLAGS	0x570
+
+static void vmcb_set(struct kvm_nested_state *state, unsigned int field, uint64_t value)
+{
+	memcpy(state->data.svm->vmcb12 + field, &value, sizeof(value));
+}
+
+int tiny_vcpu_nested(struct tiny_vcpu *v)
+{
+	const size_t size = sizeof(struct kvm_nested_state) + KVM_STATE_NESTED_SVM_VMCB_SIZE;
+	struct kvm_nested_state *state = calloc(1, size);
+	struct kvm_sregs s;
+	int err = 0;
+
+	tiny_vcpu_mode64(v);
+	sregs_get(v, &s);
+	s.efer |= EFER_SVME;
+	*state = (struct kvm_nested_state){
+		.flags = KVM_STATE_NESTED_GUEST_MODE | KVM_STATE_NESTED_GIF_SET,
+		.format = KVM_STATE_NESTED_FORMAT_SVM,
+		.size = size,
+		.hdr.svm.vmcb_pa = GPA_CPU(v->index) & ~0xfffull,
+	};
+	vmcb_set(state, VMCB_INTERCEPTS, INTERCEPT_VMRUN);
+	vmcb_set(state, VMCB_ASID, 1);
+	vmcb_set(state, VMCB_EFER, s.efer);
+	vmcb_set(state, VMCB_CR4, s.cr4);
+	vmcb_set(state, VMCB_CR3, s.cr3);
+	vmcb_set(state, VMCB_CR0, s.cr0);
+	vmcb_set(state, VMCB_RFLAGS, 2);
+	if (ioctl(v->fd, KVM_SET_SREGS, &s) || ioctl(v->fd, KVM_SET_NESTED_STATE, state))
+		err = -errno;
+	free(state);
+	return err;
 }
 
 void tiny_vcpu_reset(struct tiny_vcpu *v)

@@ -57,6 +57,16 @@ static void inits(struct fuzz_vm *f, struct tiny_vcpu *v)
 	ends(v);
 }
 
+/* What runs is a guest of the guest's, and the calls are its. */
+static void nests(struct tiny_vcpu *v)
+{
+	begins(v);
+	tiny_vcpu_nested(v);
+	v->run->immediate_exit = 0;
+	usleep(below(2000));
+	ends(v);
+}
+
 /* The vCPU's hypercalls are Hyper-V's for a moment. */
 static void as_hyperv(struct tiny_vcpu *v)
 {
@@ -97,7 +107,7 @@ bool fuzz_vm_create(struct fuzz_vm *f)
 
 void fuzz_vcpus(struct fuzz_vm *f)
 {
-	switch (below(6)) {
+	switch (below(7)) {
 	case 0:
 		if (f->apics)
 			sleeps(any(f));
@@ -113,6 +123,9 @@ void fuzz_vcpus(struct fuzz_vm *f)
 	case 3:
 		if (f->foreign)
 			as_xen(f);
+		break;
+	case 4:
+		nests(any(f));
 		break;
 	default:
 		tiny_vcpu_kick(any(f));
