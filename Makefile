@@ -21,8 +21,13 @@ headers:
 	@[ -e "$(KDIR)/Makefile" ] || { echo "make: no headers of a kernel in $(KDIR); on Debian:" \
 		"apt install linux-headers-$$(uname -r), or say KDIR=/lib/modules/VERSION/build" >&2; exit 2; }
 
+# pvperf-trace where its libraries are.
+tools = pvperf $(shell pkg-config --exists libtracecmd 2> /dev/null && echo pvperf-trace)
+
 tool:
-	@$(MAKE) --no-print-directory -C tools/pvperf
+	@for t in $(tools); do $(MAKE) --no-print-directory -C tools/$$t || exit; done
+	@[ "$(tools)" != pvperf ] || echo 'make: without pvperf record and pvperf merge: they need' \
+		'libtracecmd-dev libtracefs-dev libtraceevent-dev'
 
 install: install-modules install-tool
 
@@ -39,7 +44,7 @@ units = $(addprefix $(DESTDIR)$(PREFIX)/lib/,systemd/system/pvperf-host.service 
 has_units := $(filter /usr /usr/local,$(PREFIX))
 
 install-tool: tool
-	@$(MAKE) --no-print-directory -C tools/pvperf PREFIX=$(PREFIX) install
+	@for t in $(tools); do $(MAKE) --no-print-directory -C tools/$$t PREFIX=$(PREFIX) install || exit; done
 ifneq ($(has_units),)
 	install -D -m 644 debian/pvperf-host-dkms.pvperf-host.service $(word 1,$(units))
 	install -D -m 644 debian/pvperf-tools.pvperf-policy.service $(word 2,$(units))
@@ -57,7 +62,7 @@ ifeq ($(DESTDIR),)
 endif
 
 uninstall-tool:
-	@$(MAKE) --no-print-directory -C tools/pvperf PREFIX=$(PREFIX) uninstall
+	@for t in pvperf pvperf-trace; do $(MAKE) --no-print-directory -C tools/$$t PREFIX=$(PREFIX) uninstall; done
 	@rm -f $(if $(has_units),$(units))
 
 help:
@@ -134,6 +139,7 @@ clean:
 	@for r in build/roots/*/src; do rm -rf --one-file-system "$$r"; done
 	@$(MAKE) -s -C tools/testing/unit clean
 	@$(MAKE) -s -C tools/pvperf clean
+	@$(MAKE) -s -C tools/pvperf-trace clean
 	@[ ! -e Module.symvers ] || $(kbuild) clean
 
 distclean: clean

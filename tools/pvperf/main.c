@@ -34,8 +34,10 @@ static const struct command {
 	{ "refused", command_refused, OPT_JSON,
 	  "pvperf refused [--json]\n"
 	  "        on a host: list what VMs were refused, and which word of a policy would allow it\n" },
-	{ "record", .help = record_help, .own = command_record },
-	{ "merge", .help = merge_help, .own = command_merge },
+	{ "record", .help = "pvperf record ..., pvperf merge ...\n"
+	  "        traces of host and guests in one order of time; see pvperf help record, help merge\n",
+	  .own = command_trace },
+	{ "merge", .help = "", .own = command_trace },
 	{ 0 },
 };
 
@@ -108,6 +110,8 @@ static int help(const char *name)
 		c = command_find(name);
 		if (!c)
 			return usage_unknown(name);
+		if (c->own == command_trace)
+			return command_trace(2, (char *[]){ "help", (char *)c->name });
 		fputs(c->help, stdout);
 		return EXIT_FITS;
 	}
@@ -137,12 +141,11 @@ static int run(const struct command *command, int given)
 	return command->run(&options);
 }
 
-/* -h is an option of its own of merge. */
+/* pvperf-trace looks for its own. */
 static bool wants_help(const struct command *command, int argc, char **argv)
 {
-	while (argc--)
-		if (!strcmp(*argv, "--help") ||
-		    (!strcmp(*argv, "-h") && command->own != command_merge))
+	while (argc-- && command->own != command_trace)
+		if (!strcmp(*argv, "--help") || !strcmp(*argv, "-h"))
 			return true;
 		else
 			argv++;
@@ -168,16 +171,6 @@ static int words(int n, char **word, int given)
 	return run(command, given);
 }
 
-/* A full disk or a closed pipe shows only when the output is flushed. */
-static int finish(int status)
-{
-	if (!fflush(stdout) && !ferror(stdout))
-		return status;
-	fprintf(stderr, "pvperf: can't write the output: %s\n",
-		strerror(errno));
-	return EXIT_PROBLEM;
-}
-
 int main(int argc, char **argv)
 {
 	const struct command *command = argc > 1 ? command_find(argv[1]) : NULL;
@@ -186,9 +179,9 @@ int main(int argc, char **argv)
 
 	opterr = 0;
 	if (command && wants_help(command, argc - 2, argv + 2))
-		return finish(help(command->name));
+		return command_finish(help(command->name));
 	if (command && command->own)
-		return finish(command->own(argc - 1, argv + 1));
+		return command_finish(command->own(argc - 1, argv + 1));
 	while ((c = getopt_long(argc, argv, "hV", option_list, NULL)) != -1) {
 		if (c == '?') {
 			letter[1] = optopt;
@@ -197,10 +190,10 @@ int main(int argc, char **argv)
 		given |= c == 'h' ? OPT_HELP : c == 'V' ? OPT_VERSION : c;
 	}
 	if (optind < argc)
-		return finish(words(argc - optind, argv + optind, given));
+		return command_finish(words(argc - optind, argv + optind, given));
 	if (given & OPT_VERSION)
-		return finish(version());
+		return command_finish(version());
 	if (given & OPT_HELP)
-		return finish(help(NULL));
+		return command_finish(help(NULL));
 	return usage("no command given", NULL);
 }

@@ -23,6 +23,18 @@ said usage-help-word 0 'pvperf help [COMMAND]' help
 said usage-help-command 0 'list the VMs' help list
 said usage-help-unknown 2 'unknown command frob' help frob
 said usage-command-help 0 '--json: one JSON object' check --help
+alone() {
+	local out got
+	wanted usage-trace-absent || return 0
+	cp "$program" "$work/pvperf"
+	out=$(PATH=/none "$work/pvperf" merge x 2>&1)
+	got=$?
+	[ $got = 1 ] && [[ $out == *'merge is a command of the program pvperf-trace'*'apt install pvperf-trace'* ]]
+	verdict usage-trace-absent $? "status $got: $out"
+}
+alone
+said usage-trace 2 'merge: it wants DIR' merge
+said usage-trace-help 0 'pvperf merge DIR' help merge
 said usage-command-help-last 0 'pvperf record' record -o folder --help
 said usage-letter 2 'unknown option -x' check -xh
 said usage-help-help 0 'pvperf help [COMMAND]' help help

@@ -8,7 +8,7 @@ failed=0
 cd /root || exit 2
 mkdir /root/pvperf
 tar -C /tree --exclude=./build --exclude=./.git --exclude='*.o' --exclude='*.ko' \
-	--exclude='.*.cmd' --exclude=./tools/pvperf/pvperf -c . | tar -C /root/pvperf -x
+	--exclude='.*.cmd' --exclude=./tools/pvperf/pvperf --exclude=./tools/pvperf-trace/pvperf-trace -c . | tar -C /root/pvperf -x
 cd /root/pvperf || exit 2
 
 # try WHAT COMMAND...: print the result WHAT, which is ok if COMMAND succeeds

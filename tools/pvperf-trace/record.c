@@ -22,6 +22,7 @@
 #include <time.h>
 #include <unistd.h>
 #include "command.h"
+#include "trace.h"
 
 #define SIDES_MAX	65	/* the host, and as many guests as merge takes */
 #define WAIT_MS	90000	/* the script gives up before, when it starts */

@@ -9,7 +9,7 @@ amd=$((1 << 32)) intel=$((1 << 48))	# the ratio 1, in 32 and in 48 places
 dat_make() {
 	rm -rf "$work/dat"
 	mkdir "$work/dat"
-	python3 "$here/trace.py" "$work/dat" "$1" 2 "${seed_of_files:=1}" "${@:2}"
+	python3 "$traces/trace.py" "$work/dat" "$1" 2 "${seed_of_files:=1}" "${@:2}"
 	dat_files=(-h "$work/dat/host.dat" -g "$work/dat/vm1.dat")
 	[ "$1" = 1 ] || dat_files+=(-g "$work/dat/vm2.dat")
 }
@@ -73,12 +73,12 @@ dat_exact dat-debugfs-loaded 1 "$intel/48/0,$intel/48/-300000000/load" 0 debugfs
 # One clock, of which perf inject wants the numbers; and one that steps.
 if wanted dat-inject; then
 	dat_make 1 $amd/32/0
-	python3 "$here/trace.py" "$work/dat" 1 1 1 $((amd / 4))/32/0 debugfs
+	python3 "$traces/trace.py" "$work/dat" 1 1 1 $((amd / 4))/32/0 debugfs
 	out=$("$program" merge "${dat_files[@]}" -o "$work/dat/m" 2>&1 | sed -n 's/.*--guest-data=//p')
 	[[ $out =~ ^FILE,$((0xde00)),[0-9]+,0.25$ ]] && offset=${out%,*} offset=${offset##*,} &&
 		grep -aq "pvperf: vm=.* offset=$(printf %d "$offset" 2> /dev/null || echo $((offset))) " "$work/dat/host.dat"
 	verdict dat-inject $? "$out"
-	python3 "$here/trace.py" "$work/dat" 1 1 1 $amd/32/0,$amd/32/7777 debugfs
+	python3 "$traces/trace.py" "$work/dat" 1 1 1 $amd/32/0,$amd/32/7777 debugfs
 	out=$("$program" merge "${dat_files[@]}" -o "$work/dat/m" 2>&1 | grep guest-data)
 	[ -z "$out" ]
 	verdict dat-inject-steps $? "$out"
@@ -249,6 +249,6 @@ dat_says dat-why-lost 0 'victim (42) woke at 1904000 and ran 1.0 us later' "${da
 dat_says dat-why-lost-one 0 '1 of 1 wake-ups of victim' "${dat_files[@]}" --why victim --over 0s
 if wanted dat-damaged; then
 	dat_make 1 "$amd/32/0,$amd/32/12345678" debugfs
-	out=$(python3 "$here/mutate.py" "$program" "$work/dat" "${mutated_seed:=1}" "${mutated:=100}" host.dat vm1.dat -o OUT 2>&1)
+	out=$(python3 "$traces/mutate.py" "$program" "$work/dat" "${mutated_seed:=1}" "${mutated:=100}" host.dat vm1.dat -o OUT 2>&1)
 	verdict dat-damaged $? "$out"
 fi

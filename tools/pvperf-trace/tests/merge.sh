@@ -136,10 +136,10 @@ merged merge-noise 0 'h qemu-kvm' -h "$work/host" -g "$work/guest" -t 1
 if wanted merge-damaged; then
 	merge_files
 	merge_clocks $offset 4294967296 32
-	out=$(python3 "$here/mutate.py" "$program" "$work" "${mutated_seed:=1}" "${mutated:=100}" host guest 2>&1)
+	out=$(python3 "$traces/mutate.py" "$program" "$work" "${mutated_seed:=1}" "${mutated:=100}" host guest 2>&1)
 	verdict merge-damaged $? "$out"
 fi
 if wanted merge-map; then
-	out=$(cc -O2 -Wall -o "$work/map" "$here/map.c" "$here/../map.c" 2>&1 && "$work/map")
+	out=$(cc -O2 -Wall -o "$work/map" "$traces/map.c" "$traces/../map.c" 2>&1 && "$work/map")
 	verdict merge-map $? "$out"
 fi

@@ -18,6 +18,7 @@
 #include "merge.h"
 #include "quote.h"
 #include "stamp.h"
+#include "trace.h"
 
 const char merge_help[] =
 "pvperf merge DIR\n"
