@@ -63,14 +63,14 @@ static void result_open(struct pvperf_cpu *cpu, struct pvperf_slot *slot,
 	if (!result) {
 		slot_note_refused(slot, 0);
 		__clear_bit(slot - cpu->slot, &cpu->set.refused);
-		cpu->link.lost |= !slot_has_page(cpu, slot);
+		cpu->batch.lost |= !slot_has_page(cpu, slot);
 		return;
 	}
 	slot->open = false;
 	pvperf_slot_set_on(cpu, slot, false);
 	/* Another kernel on this vCPU has left events behind that have our ids. */
 	if (result == -KVM_EEXIST || result == -KVM_ENOSYS)
-		cpu->link.lost = true;
+		cpu->batch.lost = true;
 	slot_note_refused(slot, atomic_read(&pvperf_slot_round));
 	if (is_for_all(result))
 		slot_note_key_refused(cpu, slot);
@@ -90,7 +90,7 @@ static void result_enable(struct pvperf_cpu *cpu, struct pvperf_slot *slot,
 	pvperf_slot_set_on(cpu, slot, false);
 	slot_note_refused(slot, atomic_read(&pvperf_slot_round));
 	if (slot->open && result == -KVM_ENOENT)
-		cpu->link.lost = true;
+		cpu->batch.lost = true;
 	pvperf_account_unserved(cpu, slot);
 }
 
@@ -102,7 +102,7 @@ static void result_read(struct pvperf_cpu *cpu, unsigned long slots,
 			int result)
 {
 	if (result && !(slots & ~cpu->set.on))
-		cpu->link.lost = true;
+		cpu->batch.lost = true;
 	else
 		pvperf_account_synced(cpu, slots & cpu->set.on);
 }
@@ -118,7 +118,7 @@ static void result_take(struct pvperf_cpu *cpu,
 
 	/* What an old host wrote may have got lost in a migration. */
 	if (unlikely(result == PVPERF_BATCH_UNDONE)) {
-		cpu->link.lost = true;
+		cpu->batch.lost = true;
 		return;
 	}
 	switch (op->op) {
@@ -129,11 +129,11 @@ static void result_take(struct pvperf_cpu *cpu,
 		result_enable(cpu, slot, result);
 		break;
 	case KVM_PERF_OP_CLOSE:
-		cpu->link.lost |= !!result;
+		cpu->batch.lost |= !!result;
 		break;
 	case KVM_PERF_OP_DISABLE:
 		if (result)
-			cpu->link.lost = true;
+			cpu->batch.lost = true;
 		else
 			pvperf_account_disabled(cpu, slot);
 		break;
@@ -141,7 +141,7 @@ static void result_take(struct pvperf_cpu *cpu,
 		if (op->arg)
 			result_read(cpu, op->arg, result);
 		else if (result && slot->open)
-			cpu->link.lost = true;
+			cpu->batch.lost = true;
 		else if (!result && slot->on)	/* off if ENABLE failed before */
 			pvperf_account_synced(cpu, BIT(slot - cpu->slot));
 		break;
@@ -166,10 +166,10 @@ static void batch_send(struct pvperf_cpu *cpu)
 	int done, from = 0, n = cpu->batch.queued;
 
 	cpu->batch.queued = 0;
-	while (from < n && !cpu->link.lost) {
+	while (from < n && !cpu->batch.lost) {
 		done = batch_send_ops(cpu, from, n - from);
 		if (done <= 0 || done > n - from)
-			cpu->link.lost = true;
+			cpu->batch.lost = true;
 		from += done;
 	}
 }
@@ -417,9 +417,10 @@ void pvperf_batch_flush(struct pvperf_cpu *cpu)
 	/* Twice: when the host is lost all has to be done anew. */
 	while (tries-- && pvperf_link_serving(cpu)) {
 		batch_reconcile(cpu);
-		if (!cpu->link.lost)
+		if (!cpu->batch.lost)
 			break;
 		pvperf_link_forget(cpu);
+		cpu->batch.lost = false;
 	}
 	if (!cpu->link.attached) {
 		cpu->batch.now = local_clock();

@@ -125,7 +125,7 @@ unsigned long pvperf_starve_make_room(struct pvperf_cpu *cpu)
 	int s;
 
 	cpu->starve.began = 0;
-	if (!starved || !idling || cpu->link.lost)
+	if (!starved || !idling || cpu->batch.lost)
 		return 0;
 	cpu->set.idling = cpu->set.stale = 0;
 	pvperf_for_each_slot(s, idling)

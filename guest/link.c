@@ -63,7 +63,6 @@ static void link_drop(struct pvperf_cpu *cpu)
 	}
 	cpu->set.idling = cpu->set.stale = cpu->set.refused = cpu->read.fresh = 0;
 	cpu->link.attached = false;
-	cpu->link.lost = false;
 	pvperf_slot_mark_dirty(cpu);
 }
 

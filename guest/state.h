@@ -55,6 +55,17 @@ struct pvperf_key {
 static_assert(offsetof(struct pvperf_key, sampling) == offsetof(struct pvperf_key, how) + 2);
 
 /*
+ * The life of a slot:
+ *
+ *	free -> claimed -> open -> on -> idle -> on -> ... -> open -> free
+ *
+ * claimed: a perf_event has it; open: the host has an event for its key; on: that counts; idle: it
+ * counts on, and no perf_event has the slot; the next one with this key begins at the host's count.
+ * dirty: the flush looks whether the host has what is wanted; leaving: until the flush has booked it,
+ * the slot has its last perf_event, too; a trial is an OPEN without one.
+ */
+
+/*
  * A virtual counter of a CPU. When its perf_event leaves, its host event stays open
  * for the next perf_event with the same key. A slot is touched on its own CPU only,
  * with IRQs off. An NMI reads .key, .event, .leaving, .begins, .on, .open and .close, and writes
@@ -166,12 +177,11 @@ struct pvperf_cpu {
 	struct {			/* link.c */
 		bool online;		/* the CPU may be attached */
 		bool attached;		/* the host has the area */
-		bool lost;		/* a result of this flush says that the host forgot us */
 		u64 epoch;		/* of the host that the CPU is attached to */
 		unsigned long retry;	/* no attempt to attach before; jiffies */
 	} link;
 
-	struct {			/* pmu.c */
+	struct {			/* pmu.c; event.c adds slots */
 		int depth;		/* of nested pmu_disable() */
 		unsigned int flags;	/* PERF_PMU_TXN_* */
 		unsigned long slots;	/* filled in this transaction ... */
@@ -192,14 +202,14 @@ struct pvperf_cpu {
 		unsigned long grouped;	/* have an event that is in a group, or .leaving one */
 	} set;
 
-	struct {			/* the host's counters for hardware events */
+	struct {			/* the host's counters: event.c, idle.c; account.c, watch.c: scarce */
 		u64 used;		/* what the hardware events in slots need */
 		bool scarce;		/* too few since the last tick */
 		u32 shown;		/* most events seen counting at once ... */
 		unsigned long shown_until;	/* ... which holds until then; jiffies */
 	} counters;
 
-	struct {			/* read.c */
+	struct {			/* read.c; another host or user takes slots away */
 		unsigned long together;	/* slots of the CPU's own events, READ at once ... */
 		unsigned long fresh;	/* ... of these, the ones that no reader asked for yet */
 		u64 fresh_at;		/* when .fresh was READ; local_clock() */
@@ -207,17 +217,18 @@ struct pvperf_cpu {
 
 	struct {			/* batch.c */
 		bool busy;		/* a flush runs */
+		bool lost;		/* a result of this flush says that the host forgot us */
 		u32 queued;		/* operations in the page's batch */
 		u64 now;		/* when the last batch was done; local_clock() */
 		struct irq_work work;	/* a flush on behalf of an NMI */
 	} batch;
 
-	struct {			/* idle.c: events that starve */
+	struct {			/* idle.c: events that starve; account.c adds slots */
 		unsigned long slots;	/* should count and do not */
 		u64 began;		/* before the batch that has starved events; else 0 */
 	} starve;
 
-	struct {			/* nmi.c */
+	struct {			/* nmi.c; link.c for a new host */
 		u32 seen;		/* announced NMIs that the handler knows of ... */
 		bool late;		/* ... one of them is still to come */
 		unsigned long late_until;	/* but not after this; jiffies */
