@@ -6,6 +6,10 @@ on, in Debian) run with IBT. 6.1 hangs on it before its first process, so it get
 Skylake. One instruction is one tick of the TSC, and the kernel is told that a tick is
 one nanosecond.
 
+With --cpu hybrid it is an Alder Lake: even CPUs are P cores with eight general and four fixed
+counters, odd ones E cores with six and three, where what is a fraction of the instructions elsewhere
+is twice that fraction.
+
 There is no virtio: the machine's output comes by four serial lines, each into a file.
 bochs/rom.S boots the kernel from a disk. This file knows the machine only; initrd.py
 makes what runs in it.
@@ -125,7 +129,7 @@ def rom_make(path, entry, table):
         f.write(rom)
 
 
-def command(cpus, mem, kernel, initrd, append, log, tmp):
+def command(cpus, hybrid, mem, kernel, initrd, append, log, tmp):
     """Make what the machine needs; return the command that runs it."""
     model = 'corei7_skylake_x' if os.path.basename(kernel).startswith('6.1-') else 'tigerlake'
     with open(kernel, 'rb') as k, open(initrd, 'rb') as i:
@@ -139,7 +143,7 @@ def command(cpus, mem, kernel, initrd, append, log, tmp):
         f.write(CONFIG.format(model=model, cpus=cpus, ips=IPS, mem=mem, tmp=tmp, rom=ROM, log=log))
         for n, name in enumerate(SERIAL, 1):
             f.write(f'com{n}: enabled=1, mode=file, dev={log}/{name}\n')
-    return [os.path.join(BUILD, 'bochs/bochs'), '-q', '-f', config]
+    return (['env', 'BOCHS_HYBRID=1'] if hybrid else []) + [os.path.join(BUILD, 'bochs/bochs'), '-q', '-f', config]
 
 
 def last_words(log):

@@ -22,7 +22,7 @@ def command(a, log, tmp):
     initrd.make(a, tmp, emulated)
     append = initrd.host_append(a, emulated)
     if a.cpu == 'intel':
-        return bochs.command(a.smp[0], a.mem[0], os.path.join(BUILD, 'images', f'{a.host}-vmlinuz'),
+        return bochs.command(a.smp[0], a.hybrid, a.mem[0], os.path.join(BUILD, 'images', f'{a.host}-vmlinuz'),
                              os.path.join(tmp, 'initrd'), append, log, tmp)
     return qemu.command(a, accel, append, log, tmp)
 
