@@ -26,7 +26,7 @@ tools = pvperf $(shell pkg-config --exists libtracecmd 2> /dev/null && echo pvpe
 
 tool:
 	@for t in $(tools); do $(MAKE) --no-print-directory -C tools/$$t || exit; done
-	@[ "$(tools)" != pvperf ] || echo 'make: without pvperf record and pvperf merge: they need' \
+	@[ "$(strip $(tools))" != pvperf ] || echo 'make: without pvperf record and pvperf merge: they need' \
 		'libtracecmd-dev libtracefs-dev libtraceevent-dev'
 
 install: install-modules install-tool

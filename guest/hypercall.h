@@ -40,9 +40,9 @@ static inline int pvperf_call_detach(void)
 }
 
 /*
- * Has the host do @n operations, from @ops on, in order. Each gets a result of its own, and one that
- * fails does not end the batch. A signal for the vCPU's thread does: the rest wants another call.
- * Interrupts off. Returns how many were done, at least 1.
+ * Has the host do @n operations, from @ops on, in order. Each gets a result of its own, and one
+ * that fails does not end the batch. A signal for the vCPU's thread does: the rest wants another
+ * call. Interrupts off. Returns how many were done, at least 1, or -KVM_E*.
  */
 static inline int pvperf_call_batch(u64 ops, u32 n)
 {
@@ -50,7 +50,7 @@ static inline int pvperf_call_batch(u64 ops, u32 n)
 			   upper_32_bits(ops), n);
 }
 
-/* Brings the memory of event @id up to date. Any context: needs no memory, which a batch may use. */
+/* Brings the memory of event @id up to date. Any context: it needs no memory of its own. */
 static inline int pvperf_call_read_nmi(s32 id)
 {
 	return pvperf_call(KVM_PERF_OP_READ, id, 0, 0);

@@ -61,8 +61,8 @@ static_assert(offsetof(struct pvperf_key, sampling) == offsetof(struct pvperf_ke
  *
  * claimed: a perf_event has it; open: the host has an event for its key; on: that counts; idle: it
  * counts on, and no perf_event has the slot; the next one with this key begins at the host's count.
- * dirty: the flush looks whether the host has what is wanted; leaving: until the flush has booked it,
- * the slot has its last perf_event, too; a trial is an OPEN without one.
+ * dirty: the flush looks whether the host has what is wanted; leaving: until the flush has booked
+ * it, the slot has its last perf_event, too; a trial is an OPEN without one.
  */
 
 /*
@@ -202,7 +202,7 @@ struct pvperf_cpu {
 		unsigned long grouped;	/* have an event that is in a group, or .leaving one */
 	} set;
 
-	struct {			/* the host's counters: event.c, idle.c; account.c, watch.c: scarce */
+	struct {			/* of the host; event.c, idle.c; account.c, watch.c */
 		u64 used;		/* what the hardware events in slots need */
 		bool scarce;		/* too few since the last tick */
 		u32 shown;		/* most events seen counting at once ... */

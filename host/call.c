@@ -2,7 +2,7 @@
 /*
  * Calls: decode, check, look up, do; open.c has OPEN. KVM's room.
  *
- * A guest's arguments are copied once, here, so what was checked is what is used.
+ * A guest's arguments are copied once, so what was checked is what is used.
  * A guest's mistakes are not logged: they go to a trace event and a counter. Only
  * what the admin can change is logged, with the name of the VM's process, and at a
  * limited rate.

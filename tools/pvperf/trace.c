@@ -6,8 +6,17 @@
 #include <libgen.h>
 #include <limits.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include "command.h"
+
+/* A copy of this program in a folder of everybody's must not run what somebody else put there. */
+static bool is_of_our_owner(const char *path)
+{
+	struct stat self, other;
+
+	return !stat("/proc/self/exe", &self) && !stat(path, &other) && self.st_uid == other.st_uid;
+}
 
 int command_trace(int argc, char **argv)
 {
@@ -18,18 +27,19 @@ int command_trace(int argc, char **argv)
 	const char *folder;
 	size_t i;
 
-	if (!words)
+	if (!words || len <= 0)
 		return EXIT_PROBLEM;
 	words[0] = "pvperf-trace";
 	memcpy(words + 1, argv, argc * sizeof(*words));
-	self[len > 0 ? len : 0] = '\0';
+	self[len] = '\0';
 	folder = dirname(self);
 	for (i = 0; i < sizeof(places) / sizeof(*places); i++) {
 		sprintf(path, "%s/%spvperf-trace", folder, places[i]);
-		execv(path, words);
+		if (is_of_our_owner(path))
+			execv(path, words);
 	}
-	fprintf(stderr, "pvperf: %s is a command of the program pvperf-trace, which cannot be run: %s; on Debian: apt install pvperf-trace, or see \"On a host\" in README.md\n",
-		strcmp(argv[0], "help") ? argv[0] : argv[1], strerror(errno));
+	fprintf(stderr, "pvperf: %s is a command of the program pvperf-trace, which is not there or cannot be run; on Debian: apt install pvperf-trace, or see \"On a host\" in README.md\n",
+		strcmp(argv[0], "help") ? argv[0] : argv[1]);
 	free(words);
 	return EXIT_PROBLEM;
 }

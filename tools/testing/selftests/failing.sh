@@ -73,7 +73,6 @@ calls() {
 	tap $? "some of what they do has failed"
 	sleep 1
 	host_is_empty
-	tap $? "the host has nothing left" "$(head -n 5 $totals | tr '\n' ' ')"
 	rmmod pvperf_host && insmod /lab/pvperf_host.ko && ./lifetime > /tmp/out 2>&1
 	tap $? "unloaded and loaded, all is as ever" "$(grep '^not ok' /tmp/out)"
 }

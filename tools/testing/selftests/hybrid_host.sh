@@ -15,7 +15,7 @@ counts() {
 	sed -n 's/^<not counted>.*/-/p; s/^\([0-9]*\),.*/\1/p' /tmp/stat | paste -sd ' '
 }
 
-grep -q Alderlake /proc/kmsg 2> /dev/null || dmesg | grep -q 'Alderlake Hybrid'
+dmesg | grep -q 'Alderlake Hybrid'
 tap $? "the kernel knows the CPU"
 [ "$(cat /sys/devices/cpu_core/cpus) $(cat /sys/devices/cpu_atom/cpus)" = "0 1" ]
 tap $? "CPU 0 is a P core, CPU 1 an E core"
@@ -26,14 +26,15 @@ shares() {
 	echo "# $got"
 	echo "$got" | awk -v p="$1" -v e="$2" '
 		function off(a, b) { return (a > b ? a - b : b - a) / b }
-		{ exit !($1 >= p && $2 >= e && $1 + $2 >= 20000004 && off($3 * 8, $1) < 0.001 && off($4 * 4, $2) < 0.001) }'
+		{ exit !($1 + 0 >= p && $2 + 0 >= e && $1 + $2 >= 20000004 &&
+			 ($1 == "-" || off($3 * 8, $1) < 0.001) && ($2 == "-" || off($4 * 4, $2) < 0.001)) }'
 }
 
 got=$(counts "$both" taskset -c 0 ./loop20m)
-shares 20000004 1
+shares 20000004 0
 tap $? "CPU 0: the counts of a P core" "$got"
 got=$(counts "$both" taskset -c 1 ./loop20m)
-shares 1 20000004
+shares 0 20000004
 tap $? "CPU 1: the counts of an E core" "$got"
 got=$(counts "$both" sh -c './loop100m & for i in 1 2 3 4 5 6 7 8; do
 	usleep 5000; taskset -p -c $((i % 2)) $! > /dev/null; done; wait')
@@ -49,6 +50,6 @@ perf record -q -o $data -c 100000 -e cpu_core/instructions/u,cpu_atom/instructio
 n=$(perf script -i $data -F event,ip 2> /dev/null | grep -c cpu_atom/instructions)
 [ "$n" -ge 200 ]
 tap $? "samples of the E core" "$n"
-perf stat -o /tmp/stat true && grep -q 'cpu_core/cycles/' /tmp/stat
+perf stat -o /tmp/stat true && grep -q 'cpu_core/instructions/' /tmp/stat
 tap $? "perf stat without events" "$(cat /tmp/stat)"
 tap_end

@@ -8,8 +8,9 @@ need_guest_command
 tracing=/sys/kernel/tracing
 [ -d $tracing/events/pvperf ] || tap_skip_all "no trace events of pvperf"
 
-# In the guest, until the host has its three events.
-open="perf stat -a -o /dev/null -e cycles,instructions sleep 1000 &
+# In the guest, once the events that the module tried at its load are closed, until the host has three.
+open="until host cat $totals | grep '^events 0'; do usleep 50000; done
+	perf stat -a -o /dev/null -e cycles,instructions sleep 1000 &
 	perf record -q -a -o /dev/null -e cycles -F 999 sleep 1000 &
 	until host cat $totals | grep '^events [3-9]'; do usleep 50000; done"
 

@@ -123,6 +123,8 @@ int tiny_vcpu_nested(struct tiny_vcpu *v)
 	vmcb_set(state, VMCB_RFLAGS, 2);
 	if (ioctl(v->fd, KVM_SET_SREGS, &s) || ioctl(v->fd, KVM_SET_NESTED_STATE, state))
 		err = -errno;
+	if (err)
+		tiny_vcpu_mode64(v);
 	free(state);
 	return err;
 }
