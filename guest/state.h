@@ -202,7 +202,7 @@ struct pvperf_cpu {
 		unsigned long grouped;	/* have an event that is in a group, or .leaving one */
 	} set;
 
-	struct {			/* of the host; event.c, idle.c; account.c, watch.c */
+	struct {			/* of the host; event.c, idle.c, account.c, watch.c */
 		u64 used;		/* what the hardware events in slots need */
 		bool scarce;		/* too few since the last tick */
 		u32 shown;		/* most events seen counting at once ... */

@@ -28,7 +28,7 @@ int pvperf_registry_init(void);
 /* At unload, when no VM is left and no hook is installed. */
 void pvperf_registry_exit(void);
 
-/* Look up a VM; any context, under RCU. Returns the VM, or NULL if it has never made a call. */
+/* Look up a VM; any context, under RCU. Returns the VM, or NULL if it is not in the registry. */
 struct pvperf_vm *pvperf_vm_find(const struct kvm *kvm);
 
 /* pvperf_vm_find() with a reference. Returns the VM, or NULL. */

@@ -166,6 +166,10 @@ static int words(int n, char **word, int given)
 	command = command_find(*word);
 	if (!command)
 		return usage_unknown(*word);
+	if (command->own && !given) {
+		optind = 0;	/* it begins anew */
+		return command->own(n, word);
+	}
 	if (n > 1)
 		return usage("unexpected argument", word[1]);
 	return run(command, given);

@@ -15,6 +15,7 @@ said() {
 
 said usage-none 2 'no command given'
 said usage-command 2 'unknown command frob' frob
+said usage-dashes 2 'unknown option, or one without its path: --frob' -- policy --frob
 said usage-option 2 'unknown option --frob' check --frob
 said usage-word 2 'unexpected argument list' check list
 said usage-list-host 2 '--host and --guest are options of check' list --host
