@@ -9,6 +9,7 @@
 #include <asm/cpufeature.h>
 #include "../compat/cpuid.h"
 #include "caps.h"
+#include "kinds.h"
 #include "narrow.h"
 #include "selects.h"
 
@@ -98,6 +99,7 @@ static void caps_counting(bool hardware)
 		return;
 	counters = caps_counters();
 	counter_kinds = caps_kinds();
+	pvperf_offer.kinds = pvperf_kinds_init();
 	pvperf_narrow_init();
 }
 
@@ -146,6 +148,9 @@ void pvperf_caps_cpuid(const struct pvperf_policy *policy, u32 leaf, u32 *eax, u
 	case KVM_PERF_CPUID_HOST_CPUS:
 		caps_host_cpus(policy, eax, ebx);
 		*ecx = *edx = 0;
+		break;
+	case KVM_PERF_CPUID_KINDS ... KVM_PERF_CPUID_MAX:
+		pvperf_kinds_cpuid(leaf, eax, ebx, ecx, edx);
 		break;
 	default:
 		pvperf_narrow_cpuid(leaf, eax, ebx, ecx, edx);

@@ -46,7 +46,7 @@ int pvperf_decode_param(const struct guest_perf_event_param *param)
 				   sizeof(struct guest_perf_attr), 8);
 }
 
-/* A whole CPU is counted as a whole. */
+/* A whole CPU is counted as a whole, and is of one kind. */
 static int decode_flags(const struct guest_perf_attr *attr)
 {
 	const __u64 flags = KVM_PERF_FLAG_DISABLED |
@@ -56,6 +56,8 @@ static int decode_flags(const struct guest_perf_attr *attr)
 	const __u64 whole = KVM_PERF_FLAG_DISABLED | KVM_PERF_FLAG_CPU;
 
 	if (!(attr->flags & ~flags) && !attr->cpu)
+		return 0;
+	if (!(attr->flags & ~(flags | KVM_PERF_FLAG_KINDS)) && !attr->cpu)
 		return 0;
 	return attr->flags & ~whole || !(attr->flags & KVM_PERF_FLAG_CPU) ? -KVM_EINVAL : 0;
 }

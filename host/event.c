@@ -19,6 +19,7 @@
 #include "event.h"
 #include "ids.h"
 #include "keep.h"
+#include "kinds.h"
 #include "memory.h"
 #include "overflow.h"
 #include "pin.h"
@@ -81,7 +82,7 @@ static struct perf_event *create_as_root(struct perf_event_attr *attr, u32 cpu)
 	/* It takes turns with the events of the host's that are about a CPU and not pinned. */
 	attr->pinned = 0;
 	before = override_creds(rights);
-	perf = perf_event_create_kernel_counter(attr, cpu, NULL, NULL, NULL);
+	perf = static_call(pvperf_perf_create)(attr, cpu, NULL, NULL, NULL);
 	revert_creds(before);
 	return perf;
 }
@@ -148,7 +149,7 @@ static struct perf_event *event_create(struct pvperf_host_event *event)
 	if (from->type != PERF_TYPE_SOFTWARE) {
 		if (atomic_read(&blocked))
 			return ERR_PTR(-EOPNOTSUPP);
-		handler = pvperf_overflow_nmi;
+		handler = pvperf_overflow_hard;
 		attr.pinned = pvperf_policy_word(policy, PVPERF_WORD_PRIORITY) ==
 			      PVPERF_PRIORITY_PINNED;
 		attr.exclude_host = !(from->flags & (KVM_PERF_FLAG_HOST | KVM_PERF_FLAG_CPU));
@@ -161,8 +162,8 @@ static struct perf_event *event_create(struct pvperf_host_event *event)
 	else if (unlikely(from->flags & KVM_PERF_FLAG_CPU))
 		perf = event_create_on_cpu(&attr, from->cpu);
 	else
-		perf = perf_event_create_kernel_counter(&attr, -1, thread->task,
-							handler, event);
+		perf = static_call(pvperf_perf_create)(&attr, -1, thread->task, handler,
+						       event);
 	if (IS_ERR(perf))
 		atomic_dec(&thread->events);
 	return perf;
@@ -172,7 +173,7 @@ static void event_release(struct pvperf_host_event *event, struct pvperf_thread 
 {
 	if (!event->perf)
 		return;
-	perf_event_release_kernel(event->perf);
+	static_call(pvperf_perf_release)(event->perf);
 	atomic_dec(&thread->events);
 	if (unlikely(event->attr.flags & KVM_PERF_FLAG_CPU))
 		event_of_cpu_released(event->attr.cpu);
@@ -291,7 +292,7 @@ static void event_gone(struct pvperf_host_event *event)
 {
 	event->vcpu->clock = 0;		/* this may be another thread than the vCPU's */
 	if (event->enabled && event->perf)
-		perf_event_disable(event->perf);
+		static_call(pvperf_perf_disable)(event->perf);
 	pvperf_sync_event_as(event, KVM_PERF_STATE_GONE);
 }
 
@@ -325,7 +326,7 @@ int pvperf_event_enable(struct pvperf_host_event *event, u64 left)
 	event->enabled = true;
 	event->ran = pvperf_sync_ran(event);
 	pvperf_overflow_arm(event, left);
-	perf_event_enable(event->perf);
+	static_call(pvperf_perf_enable)(event->perf);
 	pvperf_sync_event(event);
 	pvperf_sync_revive(event);
 	return 0;
@@ -340,7 +341,7 @@ void pvperf_event_disable(struct pvperf_host_event *event)
 	if (event->enabled) {
 		event->enabled = false;
 		if (event->perf)
-			perf_event_disable(event->perf);
+			static_call(pvperf_perf_disable)(event->perf);
 	}
 	pvperf_sync_event(event);
 }
@@ -384,7 +385,7 @@ static u64 event_stop(struct pvperf_host_event *event)
 	event->vcpu->clock = 0;
 	if (!event->perf)
 		return 0;
-	perf_event_disable(event->perf);
+	static_call(pvperf_perf_disable)(event->perf);
 	if (event->attr.type == PERF_TYPE_SOFTWARE)
 		return 0;
 	left = pvperf_core_left(event->perf);
@@ -421,7 +422,7 @@ static void event_renew(struct pvperf_host_event *event, struct pvperf_thread *b
 		pvperf_sync_event_quietly(event, event_state_soon(event));
 	if (event->enabled && event->perf) {
 		pvperf_overflow_arm(event, left);
-		perf_event_enable(event->perf);
+		static_call(pvperf_perf_enable)(event->perf);
 	}
 }
 

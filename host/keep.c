@@ -17,6 +17,7 @@
 #include <linux/smp.h>
 #include <linux/workqueue.h>
 #include "keep.h"
+#include "kinds.h"
 
 /* How long after the last use of a kind its event is kept, and after a failure none made. */
 #define KEEP_FOR	(10 * HZ)
@@ -70,8 +71,7 @@ static void keep_create(struct keep *keep)
 	};
 	struct perf_event *perf;
 
-	perf = perf_event_create_kernel_counter(&attr, raw_smp_processor_id(),
-						NULL, NULL, NULL);
+	perf = static_call(pvperf_perf_create)(&attr, raw_smp_processor_id(), NULL, NULL, NULL);
 	WRITE_ONCE(keep->failed, IS_ERR(perf) ? jiffies | 1 : 0);
 	WRITE_ONCE(keep->perf, IS_ERR(perf) ? NULL : perf);
 }

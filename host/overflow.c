@@ -18,6 +18,7 @@
 #include "../compat/core.h"
 #include "../compat/symbol.h"
 #include "inject.h"
+#include "kinds.h"
 #include "overflow.h"
 #include "pin.h"
 #include "state.h"
@@ -49,11 +50,6 @@ static u64 overflow_period(struct pvperf_host_event *event, bool sound)
 
 /* perf's limit of an event in a tick, which follows the sysctl; NULL: not known. */
 static const int *perf_max;
-
-void pvperf_overflow_init(void)
-{
-	perf_max = pvperf_symbol_data("max_samples_per_tick");
-}
 
 /* How often an event may overflow in a tick. */
 static u32 overflow_max(const struct pvperf_host_event *event)
@@ -169,7 +165,7 @@ static __always_inline bool overflow_begin(struct pvperf_host_event *event,
 	return true;
 }
 
-void pvperf_overflow_nmi(struct perf_event *perf, struct perf_sample_data *data,
+static void overflow_nmi(struct perf_event *perf, struct perf_sample_data *data,
 			 struct pt_regs *regs)
 {
 	struct pvperf_host_event *event = perf->overflow_handler_context;
@@ -182,6 +178,32 @@ void pvperf_overflow_nmi(struct perf_event *perf, struct perf_sample_data *data,
 		overflow_tell(event, 1, period);
 	}
 	local_irq_restore(flags);
+}
+
+/* @perf is of one kind of cores. */
+static void overflow_kinds_nmi(struct perf_event *perf, struct perf_sample_data *data,
+			       struct pt_regs *regs)
+{
+	struct pvperf_host_event *event = perf->overflow_handler_context;
+	unsigned long flags;
+	u64 period;
+
+	local_irq_save(flags);
+	if (overflow_begin(event, perf, &period)) {
+		overflow_count(event, pvperf_kinds_count_nmi(event));
+		overflow_tell(event, 1, period);
+	}
+	local_irq_restore(flags);
+}
+
+void (*pvperf_overflow_hard)(struct perf_event *perf, struct perf_sample_data *data,
+			     struct pt_regs *regs) __ro_after_init = overflow_nmi;
+
+void pvperf_overflow_init(void)
+{
+	if (static_branch_unlikely(&pvperf_kinds_differ))
+		pvperf_overflow_hard = overflow_kinds_nmi;
+	perf_max = pvperf_symbol_data("max_samples_per_tick");
 }
 
 static void overflow_do_soft(struct pvperf_host_event *event, struct perf_event *perf)

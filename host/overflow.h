@@ -9,6 +9,7 @@
 struct perf_event;
 struct perf_sample_data;
 struct pt_regs;
+struct pt_regs;
 struct pvperf_host_event;
 struct pvperf_vcpu;
 
@@ -28,11 +29,11 @@ void pvperf_overflow_arm(struct pvperf_host_event *event, u64 left);
 void pvperf_overflow_late(struct pvperf_vcpu *vcpu);
 
 /*
- * perf's overflow handler for hardware events. @perf: has overflowed, in its vCPU's thread and
+ * perf's overflow handler for hardware events. Its event has overflowed in its vCPU's thread and
  * in its guest. In an NMI.
  */
-void pvperf_overflow_nmi(struct perf_event *perf, struct perf_sample_data *data,
-			 struct pt_regs *regs);
+extern void (*pvperf_overflow_hard)(struct perf_event *perf, struct perf_sample_data *data,
+				    struct pt_regs *regs);
 
 /*
  * The same for software events. @perf: has overflowed, in its vCPU's thread, which may be in

@@ -70,10 +70,16 @@ static int check_raw(const struct pvperf_policy *policy, const struct pvperf_off
 
 /* More than what the vCPU does in the guest. */
 #define FLAGS_GLOBAL		(KVM_PERF_FLAG_HOST | KVM_PERF_FLAG_CPU)
+#define FLAGS_SPECIAL		(FLAGS_GLOBAL | KVM_PERF_FLAG_KINDS)
 
 /* Counts only: samples would tell where the host's kernel and its processes are. */
-static int check_host(const struct pvperf_policy *policy, const struct guest_perf_attr *attr)
+static int check_special(const struct pvperf_policy *policy, const struct pvperf_offer *offer,
+			 const struct guest_perf_attr *attr)
 {
+	if (!(attr->flags & FLAGS_SPECIAL))
+		return 0;
+	if (KVM_PERF_FLAG_KIND_OF(attr->flags) > offer->kinds)
+		return -KVM_ENOENT;
 	if (!(attr->flags & FLAGS_GLOBAL))
 		return 0;
 	if (pvperf_policy_word(policy, PVPERF_WORD_ACCESS) < PVPERF_ACCESS_GLOBAL)
@@ -85,7 +91,7 @@ static int check_host(const struct pvperf_policy *policy, const struct guest_per
 static int check_counter(const struct pvperf_policy *policy, const struct pvperf_offer *offer,
 			 const struct guest_perf_attr *attr)
 {
-	int err = check_host(policy, attr);
+	int err = check_special(policy, offer, attr);
 
 	if (err)
 		return err;
@@ -104,7 +110,7 @@ static int check_counter(const struct pvperf_policy *policy, const struct pvperf
 static int check_software(const struct pvperf_policy *policy,
 			  const struct guest_perf_attr *attr)
 {
-	if (attr->flags & FLAGS_GLOBAL)
+	if (attr->flags & FLAGS_SPECIAL)
 		return -KVM_EINVAL;
 	switch (attr->config) {
 	case SW_CPU_CLOCK:
@@ -180,6 +186,8 @@ __u32 pvperf_policy_features(const struct pvperf_policy *policy,
 	if (offer->hardware &&
 	    pvperf_policy_word(policy, PVPERF_WORD_ACCESS) >= PVPERF_ACCESS_GLOBAL)
 		features |= KVM_PERF_FEATURE_HOST | KVM_PERF_FEATURE_HOST_CPUS;
+	if (offer->kinds)
+		features |= KVM_PERF_FEATURE_KINDS;
 	return features;
 }
 

@@ -94,6 +94,7 @@ struct pvperf_offer {
 	/* The config bits that a raw event may use; 0: no raw events. */
 	__u64 raw_mask;
 	const struct pvperf_selects *selects;	/* the raw events of PVPERF_RAW_LIST; NULL: none */
+	__u32 kinds;			/* of cores; 0: they are alike */
 };
 
 /* Event select, unit mask, edge, invert, counter mask; AMD: select 11:8. */

@@ -151,7 +151,10 @@ struct pvperf_vcpu {
 
 /* The guest's id and memory on one side, a perf_event of the thread on the other. */
 struct pvperf_host_event {
-	struct list_head node;		/* in pvperf_vcpu.events */
+	union {
+		struct list_head node;	/* in pvperf_vcpu.events */
+		struct rcu_head rcu;	/* at the end */
+	};
 	struct pvperf_vcpu *vcpu;
 	s32 id;
 	bool full;			/* the guest gave 64 bytes of memory, not 16 */
@@ -160,6 +163,7 @@ struct pvperf_host_event {
 	u8 stretch;			/* ... and how often it is doubled; see overflow.c */
 	struct guest_perf_attr attr;	/* our copy, checked */
 	struct perf_event *perf;	/* NULL: recreating it failed */
+	struct perf_event *other[KVM_PERF_KINDS - 1];	/* of other kinds of cores: kinds.c */
 	struct pvperf_pin *pin;
 	struct guest_perf_event *shared;	/* in .pin */
 	struct pvperf_event_sync sync;	/* what the guest was last told */
@@ -178,7 +182,6 @@ struct pvperf_host_event {
 	u32 in_tick;
 	u32 late;			/* overflows that the guest was not told yet ... */
 	u64 late_at;			/* ... and the count at the last of these */
-	struct rcu_head rcu;
 };
 
 #endif /* _PVPERF_HOST_STATE_H */

@@ -11,16 +11,13 @@
 #include <linux/sched/clock.h>
 #include "../compat/core.h"
 #include "ids.h"
+#include "kinds.h"
 #include "sync.h"
 #include "thread.h"
 
-static u32 state_now(const struct pvperf_host_event *event)
+static __always_inline u32 state_told(int state)
 {
-	if (!event->enabled)
-		return KVM_PERF_STATE_OFF;
-	if (!event->perf)
-		return KVM_PERF_STATE_ERROR;
-	switch (READ_ONCE(event->perf->state)) {
+	switch (state) {
 	case PERF_EVENT_STATE_ACTIVE:
 		return KVM_PERF_STATE_COUNTING;
 	case PERF_EVENT_STATE_INACTIVE:
@@ -30,9 +27,34 @@ static u32 state_now(const struct pvperf_host_event *event)
 	}
 }
 
+static noinline u32 state_of_kinds(const struct pvperf_host_event *event)
+{
+	return state_told(pvperf_kinds_state(event));
+}
+
+static __always_inline u32 state_now(const struct pvperf_host_event *event)
+{
+	if (!event->enabled)
+		return KVM_PERF_STATE_OFF;
+	if (!event->perf)
+		return KVM_PERF_STATE_ERROR;
+	if (static_branch_unlikely(&pvperf_kinds_differ))
+		return state_of_kinds(event);
+	return state_told(READ_ONCE(event->perf->state));
+}
+
+static __always_inline bool sync_failed(const struct pvperf_host_event *event)
+{
+	if (!event->enabled || !event->perf)
+		return false;
+	if (static_branch_unlikely(&pvperf_kinds_differ))
+		return pvperf_kinds_failed(event);
+	return pvperf_core_failed(event->perf);
+}
+
 bool pvperf_sync_failed(const struct pvperf_host_event *event)
 {
-	return event->enabled && event->perf && pvperf_core_failed(event->perf);
+	return sync_failed(event);
 }
 
 /* The time, read once in a call: good enough for all of the call. */
@@ -142,10 +164,10 @@ static void sync_slowly(struct pvperf_host_event *event, u32 state, bool tell)
 
 	lockdep_assert_held(&event->vcpu->lock);
 	local_irq_save(flags);
-	if (perf && pvperf_compat_count(perf, &event->vcpu->now, &count, &enabled,
-					&running)) {
+	if (perf && static_call(pvperf_perf_count)(perf, &event->vcpu->now, &count,
+						   &enabled, &running)) {
 		local_irq_restore(flags);
-		count = perf_event_read_value(perf, &enabled, &running);
+		count = static_call(pvperf_perf_read_value)(perf, &enabled, &running);
 		local_irq_save(flags);
 	}
 	if (perf)
@@ -204,10 +226,12 @@ void pvperf_sync_event(struct pvperf_host_event *event)
 void pvperf_sync_revive(struct pvperf_host_event *event)
 {
 	lockdep_assert_held(&event->vcpu->lock);
-	if (!pvperf_sync_failed(event))
+	if (!sync_failed(event))
 		return;
 	pvperf_core_retry(event->perf);
-	if (!pvperf_sync_failed(event))
+	if (static_branch_unlikely(&pvperf_kinds_differ))
+		pvperf_kinds_retry(event);
+	if (!sync_failed(event))
 		pvperf_sync_event(event);
 }
 
@@ -222,7 +246,7 @@ void pvperf_sync_read(struct pvperf_host_event *event)
 
 	if (sync_quickly(event))
 		return;
-	failed = pvperf_sync_failed(event);
+	failed = sync_failed(event);
 	if (failed || event->attr.flags & KVM_PERF_FLAG_CPU) {
 		if (event->retried == call)
 			return;

@@ -25,7 +25,7 @@ static int fits(uint64_t addr, uint64_t size, uint64_t align)
 static int attr_is_known(const struct guest_perf_attr *attr)
 {
 	const uint64_t known = KVM_PERF_FLAG_DISABLED | KVM_PERF_FLAG_EXCLUDE_USER | KVM_PERF_FLAG_EXCLUDE_KERNEL |
-			       KVM_PERF_FLAG_HOST | KVM_PERF_FLAG_CPU;
+			       KVM_PERF_FLAG_HOST | KVM_PERF_FLAG_CPU | KVM_PERF_FLAG_KINDS;
 
 	return (!attr->size || attr->size == sizeof(*attr)) && !(attr->flags & ~known) && !attr->sample_type &&
 	       !attr->read_format && !attr->bp_type && !attr->bp_addr && !attr->bp_len &&

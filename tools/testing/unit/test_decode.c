@@ -115,7 +115,7 @@ static void test_attr(void)
 	const uint64_t allowed = KVM_PERF_FLAG_DISABLED |
 				 KVM_PERF_FLAG_EXCLUDE_USER |
 				 KVM_PERF_FLAG_EXCLUDE_KERNEL | KVM_PERF_FLAG_HOST |
-				 KVM_PERF_FLAG_CPU;
+				 KVM_PERF_FLAG_CPU | KVM_PERF_FLAG_KINDS;
 	struct guest_perf_attr a = good_attr;
 	unsigned int i, wrong;
 	uint32_t size;
@@ -156,6 +156,11 @@ static void test_attr(void)
 	tap(!attr_with((uint64_t *)&a.sample_period, &a, 0), "attr: counts only");
 	tap(!attr_with((uint64_t *)&a.sample_period, &a, INT64_MAX),
 	    "attr: the longest period");
+	a = good_attr;
+	tap(!attr_with((uint64_t *)&a.flags, &a, KVM_PERF_FLAG_HOST | KVM_PERF_FLAG_KIND(2)),
+	    "attr: what the host does on one kind");
+	tap(attr_with((uint64_t *)&a.flags, &a, KVM_PERF_FLAG_CPU | KVM_PERF_FLAG_KIND(2)) == -KVM_EINVAL,
+	    "attr: a CPU of one kind");
 }
 
 static void test_op(void)

@@ -272,6 +272,30 @@ static void test_host_side(void)
 	tap(!(features(&side) & ANNOUNCED), "host: not announced without counters");
 }
 
+/* The host has two kinds of cores. */
+static void test_kinds(void)
+{
+	struct guest_perf_attr attr = { .type = PERF_TYPE_HARDWARE };
+	struct side side = local;
+	int kind;
+
+	attr.flags = KVM_PERF_FLAG_KIND(1);
+	is(-KVM_ENOENT, pvperf_policy_check(&local.policy, &local.offer, &attr), "kind 1 of none");
+	tap(!(features(&side) & KVM_PERF_FEATURE_KINDS), "kinds: not announced");
+	side.offer.kinds = 2;
+	tap(features(&side) & KVM_PERF_FEATURE_KINDS, "kinds: announced");
+	for (kind = 0; kind <= 3; kind++) {
+		attr.flags = KVM_PERF_FLAG_KIND(kind);
+		is(kind < 3 ? 0 : -KVM_ENOENT,
+		   pvperf_policy_check(&side.policy, &side.offer, &attr), "a kind of two");
+		attr.flags |= KVM_PERF_FLAG_HOST;
+		is(kind < 3 ? -KVM_EPERM : -KVM_ENOENT,
+		   pvperf_policy_check(&side.policy, &side.offer, &attr), "a kind, host");
+	}
+	attr = (struct guest_perf_attr){ .type = PERF_TYPE_SOFTWARE, .flags = KVM_PERF_FLAG_KIND(1) };
+	is(-KVM_EINVAL, pvperf_policy_check(&side.policy, &side.offer, &attr), "kind, software");
+}
+
 /* A VM that counts alone opens nothing until it does; then it has access=global. */
 static void test_alone(void)
 {
@@ -350,7 +374,7 @@ static void test_access(void)
 		KVM_PERF_FEATURE_NARROW | KVM_PERF_FEATURE_OPEN_PAGE |
 		KVM_PERF_FEATURE_CPU | KVM_PERF_FEATURE_CLOCK |
 		KVM_PERF_FEATURE_REASON | KVM_PERF_FEATURE_HOST |
-		KVM_PERF_FEATURE_HOST_CPUS)),
+		KVM_PERF_FEATURE_HOST_CPUS | KVM_PERF_FEATURE_KINDS)),
 	    "only features that the ABI knows are announced");
 }
 
@@ -409,6 +433,7 @@ int main(void)
 	test_raw_msr();
 	test_raw_list();
 	test_host_side();
+	test_kinds();
 	test_alone();
 	test_cpu();
 	test_software();

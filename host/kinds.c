@@ -1,0 +1,335 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Cores of several kinds. perf's room: may know struct perf_event, not KVM.
+ *
+ * Each perf_event of an event has a period of its own: what was counted of it on one kind of core
+ * does not count on another. So an overflow may be late by up to a period for each other kind, and
+ * all in all there is less than one overflow too few for each.
+ */
+#define pr_fmt(fmt) "pvperf_host: " fmt
+
+#include <linux/cpumask.h>
+#include <linux/err.h>
+#include <linux/perf_event.h>
+#include <linux/sched.h>
+#include <linux/string.h>
+#include <asm/cpufeature.h>
+#include "../compat/core.h"
+#include "kinds.h"
+
+/* perf's numbers of PMUs are given in turn; those of the cores' early in the boot. */
+#define TYPES		64
+
+static struct kind {
+	u32 type;			/* perf's number of the PMU */
+	char name[KVM_PERF_KIND_NAME];	/* not terminated if full */
+} kinds[KVM_PERF_KINDS];
+
+static u32 nr_kinds;
+
+DEFINE_STATIC_KEY_FALSE(pvperf_kinds_differ);
+
+DEFINE_STATIC_CALL(pvperf_perf_create, perf_event_create_kernel_counter);
+DEFINE_STATIC_CALL(pvperf_perf_release, perf_event_release_kernel);
+DEFINE_STATIC_CALL(pvperf_perf_enable, perf_event_enable);
+DEFINE_STATIC_CALL(pvperf_perf_disable, perf_event_disable);
+DEFINE_STATIC_CALL(pvperf_perf_count, pvperf_compat_count);
+DEFINE_STATIC_CALL(pvperf_perf_read_value, perf_event_read_value);
+
+/* The other perf_events of the event of @perf; NULL behind the last one, and for a CPU's event. */
+static struct perf_event *other(const struct perf_event *perf, int i)
+{
+	const struct pvperf_host_event *event = perf->overflow_handler_context;
+
+	return event && i < ARRAY_SIZE(event->other) ? event->other[i] : NULL;
+}
+
+/* ------------------------------------------------------------------- creation */
+
+static void attr_be_of(struct perf_event_attr *attr, const struct kind *kind)
+{
+	if (attr->type == PERF_TYPE_RAW)
+		attr->type = kind->type;
+	else
+		attr->config |= (u64)kind->type << PERF_PMU_TYPE_SHIFT;
+}
+
+static struct perf_event *create(const struct perf_event_attr *generic, const struct kind *kind,
+				 int cpu, struct task_struct *task,
+				 perf_overflow_handler_t handler, void *context)
+{
+	struct perf_event_attr attr = *generic;
+
+	attr_be_of(&attr, kind);
+	return perf_event_create_kernel_counter(&attr, cpu, task, handler, context);
+}
+
+static struct perf_event *create_on_cpu(const struct perf_event_attr *attr, int cpu)
+{
+	struct perf_event *perf = ERR_PTR(-ENOENT);
+	u32 i;
+
+	for (i = 0; i < nr_kinds && perf == ERR_PTR(-ENOENT); i++)
+		perf = create(attr, &kinds[i], cpu, NULL, NULL, NULL);
+	return perf;
+}
+
+/* Intel's architectural events: the codes that mean the same on all cores. */
+static bool code_is_everywhere(u64 config)
+{
+	static const u16 codes[] = { 0x003c, 0x013c, 0x00c0, 0x412e, 0x4f2e, 0x00c4, 0x00c5 };
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(codes); i++)
+		if (codes[i] == config)
+			return true;
+	return false;
+}
+
+/* Bit n: kind n. */
+static u32 kinds_of(const struct guest_perf_attr *attr)
+{
+	const u32 all = BIT(nr_kinds) - 1, kind = KVM_PERF_FLAG_KIND_OF(attr->flags);
+
+	if (kind)
+		return all & BIT(kind - 1);
+	return attr->type != KVM_PERF_TYPE_RAW || code_is_everywhere(attr->config) ? all : 0;
+}
+
+static int kinds_release(struct perf_event *perf)
+{
+	struct pvperf_host_event *event = perf->overflow_handler_context;
+	struct perf_event *each;
+	int i;
+
+	/* The overflow handler of each looks at all. */
+	perf_event_disable(perf);
+	for (i = 0; (each = other(perf, i)); i++)
+		perf_event_disable(each);
+	for (i = 0; (each = other(perf, i)); i++) {
+		event->other[i] = NULL;
+		perf_event_release_kernel(each);
+	}
+	return perf_event_release_kernel(perf);
+}
+
+static struct perf_event *create_on_thread(const struct perf_event_attr *attr,
+					   struct task_struct *task,
+					   perf_overflow_handler_t handler,
+					   struct pvperf_host_event *event)
+{
+	struct perf_event *first = NULL, *perf;
+	u32 of = kinds_of(&event->attr), i, n = 0;
+
+	for (i = 0; i < nr_kinds; i++) {
+		if (!(of & BIT(i)))
+			continue;
+		perf = create(attr, &kinds[i], -1, task, handler, event);
+		if (IS_ERR(perf)) {
+			if (first)
+				kinds_release(first);
+			return perf;
+		}
+		if (first)
+			event->other[n++] = perf;
+		else
+			first = perf;
+	}
+	return first ?: ERR_PTR(-ENOENT);
+}
+
+static struct perf_event *kinds_create(struct perf_event_attr *attr, int cpu,
+				       struct task_struct *task,
+				       perf_overflow_handler_t handler, void *context)
+{
+	if (attr->type == PERF_TYPE_SOFTWARE)
+		return perf_event_create_kernel_counter(attr, cpu, task, handler, context);
+	if (cpu >= 0)
+		return create_on_cpu(attr, cpu);
+	return create_on_thread(attr, task, handler, context);
+}
+
+/* ------------------------------------------------------------------- counting */
+
+/* .perf last: of the enabled times its own is the shortest, see kinds_count(). */
+static void kinds_enable(struct perf_event *perf)
+{
+	const u64 period = perf->hw.sample_period;
+	const s64 left = pvperf_core_left(perf);
+	struct perf_event *each;
+	int i;
+
+	for (i = 0; (each = other(perf, i)); i++) {
+		if (perf->attr.sample_period)
+			pvperf_core_arm(each, period, left);
+		perf_event_enable(each);
+	}
+	perf_event_enable(perf);
+}
+
+static void kinds_disable(struct perf_event *perf)
+{
+	struct perf_event *each;
+	int i;
+
+	perf_event_disable(perf);
+	for (i = 0; (each = other(perf, i)); i++)
+		perf_event_disable(each);
+}
+
+/*
+ * The thread runs on one kind of core at a time, so the running times are added; where one of the
+ * others ran alone, that sum is a moment longer than .perf was enabled. Leaves @now as it is, so
+ * that the next event is read here, too.
+ */
+static int kinds_count(struct perf_event *perf, struct pvperf_compat_now *now, u64 *count,
+		       u64 *enabled, u64 *running)
+{
+	struct pvperf_compat_now unused;
+	u64 counted, one, ran;
+	struct perf_event *each;
+	int i, err = pvperf_compat_count(perf, &unused, count, enabled, running);
+
+	for (i = 0; (each = other(perf, i)); i++) {
+		err = err ?: pvperf_compat_count(each, &unused, &counted, &one, &ran);
+		if (err)
+			return err;
+		*count += counted;
+		*running += ran;
+	}
+	*enabled = max(*enabled, *running);
+	return err;
+}
+
+static u64 kinds_read_value(struct perf_event *perf, u64 *enabled, u64 *running)
+{
+	u64 one, ran, count = perf_event_read_value(perf, enabled, running);
+	struct perf_event *each;
+	int i;
+
+	for (i = 0; (each = other(perf, i)); i++) {
+		count += perf_event_read_value(each, &one, &ran);
+		*running += ran;
+	}
+	*enabled = max(*enabled, *running);
+	return count;
+}
+
+u64 pvperf_kinds_count_nmi(const struct pvperf_host_event *event)
+{
+	u64 count = pvperf_core_count_nmi(event->perf);
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(event->other) && event->other[i]; i++)
+		count += pvperf_core_count_nmi(event->other[i]);
+	return count;
+}
+
+int pvperf_kinds_state(const struct pvperf_host_event *event)
+{
+	int i, each, state = READ_ONCE(event->perf->state);
+
+	for (i = 0; i < ARRAY_SIZE(event->other) && event->other[i]; i++) {
+		each = READ_ONCE(event->other[i]->state);
+		if (each == PERF_EVENT_STATE_ACTIVE || state == PERF_EVENT_STATE_INACTIVE)
+			state = each;
+	}
+	return state;
+}
+
+bool pvperf_kinds_failed(const struct pvperf_host_event *event)
+{
+	return pvperf_kinds_state(event) == PERF_EVENT_STATE_ERROR;
+}
+
+void pvperf_kinds_retry(struct pvperf_host_event *event)
+{
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(event->other) && event->other[i]; i++)
+		pvperf_core_retry(event->other[i]);
+}
+
+/* ------------------------------------------------------------------------ load */
+
+/* Of the host alone, so a PMU that is lent to a VM is no reason to fail. */
+static struct perf_event *create_cycles(const struct kind *kind, int cpu)
+{
+	const struct perf_event_attr attr = {
+		.size = sizeof(attr),
+		.type = PERF_TYPE_HARDWARE,
+		.config = PERF_COUNT_HW_CPU_CYCLES,
+		.disabled = 1,
+		.exclude_guest = 1,
+	};
+
+	return create(&attr, kind, cpu, cpu < 0 ? current : NULL, NULL, NULL);
+}
+
+static bool kind_has_cpu(const struct kind *kind)
+{
+	struct perf_event *perf;
+	int cpu;
+
+	for_each_online_cpu(cpu) {
+		perf = create_cycles(kind, cpu);
+		if (IS_ERR(perf))
+			continue;
+		perf_event_release_kernel(perf);
+		return true;
+	}
+	return false;
+}
+
+static void kind_add(u32 type)
+{
+	struct kind *kind = &kinds[nr_kinds];
+	struct perf_event *perf;
+
+	kind->type = type;
+	perf = create_cycles(kind, -1);
+	if (IS_ERR(perf))
+		return;
+	/* perf asks all PMUs about a type that it does not know. */
+	if (perf->pmu->type == type && kind_has_cpu(kind)) {
+		memcpy(kind->name, perf->pmu->name,
+		       min(strlen(perf->pmu->name), sizeof(kind->name)));
+		nr_kinds++;
+	}
+	perf_event_release_kernel(perf);
+}
+
+u32 pvperf_kinds_init(void)
+{
+	u32 type;
+
+	if (!boot_cpu_has(X86_FEATURE_HYBRID_CPU))
+		return 0;
+	kind_add(PERF_TYPE_RAW);
+	for (type = PERF_TYPE_MAX; type < TYPES && nr_kinds < KVM_PERF_KINDS; type++)
+		kind_add(type);
+	/* The type RAW's alone is what perf takes by itself. */
+	if (nr_kinds == 1 && kinds[0].type == PERF_TYPE_RAW)
+		nr_kinds = 0;
+	if (!nr_kinds)
+		return 0;
+	static_call_update(pvperf_perf_create, kinds_create);
+	static_call_update(pvperf_perf_release, kinds_release);
+	static_call_update(pvperf_perf_enable, kinds_enable);
+	static_call_update(pvperf_perf_disable, kinds_disable);
+	static_call_update(pvperf_perf_count, kinds_count);
+	static_call_update(pvperf_perf_read_value, kinds_read_value);
+	static_branch_enable(&pvperf_kinds_differ);
+	return nr_kinds;
+}
+
+void pvperf_kinds_cpuid(u32 leaf, u32 *eax, u32 *ebx, u32 *ecx, u32 *edx)
+{
+	const u32 i = leaf - KVM_PERF_CPUID_KINDS;
+	const char *name = kinds[i].name;
+
+	*eax = i < nr_kinds ? KVM_PERF_FLAG_KIND(i + 1) : 0;
+	memcpy(ebx, name, 4);
+	memcpy(ecx, name + 4, 4);
+	memcpy(edx, name + 8, 4);
+}

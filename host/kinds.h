@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef _PVPERF_HOST_KINDS_H
+#define _PVPERF_HOST_KINDS_H
+
+/*
+ * Hosts with several kinds of cores, as Intel's P and E cores. perf has a PMU for each kind, and an
+ * event of a PMU counts only while its thread runs on such a core: so an event of a guest's is a
+ * perf_event of each kind there, pvperf_host_event.perf and .other. Other units call perf by the
+ * static calls here: on a host whose cores are alike these are perf's functions themselves.
+ */
+
+#include <linux/jump_label.h>
+#include <linux/perf_event.h>
+#include <linux/static_call.h>
+#include <linux/types.h>
+#include "../compat/count.h"
+#include "state.h"
+
+/* perf_event_create_kernel_counter() of each kind that the event is about, or of the CPU's. */
+DECLARE_STATIC_CALL(pvperf_perf_create, perf_event_create_kernel_counter);
+DECLARE_STATIC_CALL(pvperf_perf_release, perf_event_release_kernel);
+/* With the period and the rest of it that .perf was armed with. */
+DECLARE_STATIC_CALL(pvperf_perf_enable, perf_event_enable);
+DECLARE_STATIC_CALL(pvperf_perf_disable, perf_event_disable);
+/* The sums of the kinds. */
+DECLARE_STATIC_CALL(pvperf_perf_count, pvperf_compat_count);
+DECLARE_STATIC_CALL(pvperf_perf_read_value, perf_event_read_value);
+
+/* Are there several kinds? */
+DECLARE_STATIC_KEY_FALSE(pvperf_kinds_differ);
+
+/* At load. Returns how many kinds there are; 0: the cores are alike. */
+u32 pvperf_kinds_init(void);
+
+/* The leaves KVM_PERF_CPUID_KINDS. @leaf: which; the others: what it returns. */
+void pvperf_kinds_cpuid(u32 leaf, u32 *eax, u32 *ebx, u32 *ecx, u32 *edx);
+
+/* The state of that perf_event which is on, or else of one that has failed; any context. */
+int pvperf_kinds_state(const struct pvperf_host_event *event);
+
+/* pvperf_core_retry() of the other kinds. */
+void pvperf_kinds_retry(struct pvperf_host_event *event);
+
+/* What all kinds have counted; in the overflow handler of one of them. */
+u64 pvperf_kinds_count_nmi(const struct pvperf_host_event *event);
+
+/* Is none on, and has one failed? Any context. */
+bool pvperf_kinds_failed(const struct pvperf_host_event *event);
+
+#endif /* _PVPERF_HOST_KINDS_H */
