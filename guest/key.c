@@ -6,6 +6,7 @@
 #include <linux/bitfield.h>
 #include <linux/perf_event.h>
 #include <asm/cpufeature.h>
+#include <pvperf/codes.h>
 #include "caps.h"
 #include "key.h"
 #include "raw.h"
@@ -57,6 +58,24 @@ static enum pvperf_raw_maker raw_maker(void)
 	return PVPERF_RAW_OTHER;
 }
 
+/* The features that the host lacks. */
+static u32 key_lacks(const struct pvperf_key *key)
+{
+	u32 wants = 0;
+
+	if (key->flags & KVM_PERF_FLAG_HOST)
+		wants |= KVM_PERF_FEATURE_HOST;
+	if (key->flags & KVM_PERF_FLAG_CPU)
+		wants |= KVM_PERF_FEATURE_HOST_CPUS;
+	if (key->flags & KVM_PERF_FLAG_KINDS)
+		wants |= KVM_PERF_FEATURE_KINDS;
+	if (key->type == KVM_PERF_TYPE_RAW)
+		wants |= KVM_PERF_FEATURE_RAW;
+	if (key->type == KVM_PERF_TYPE_SOFTWARE)
+		wants |= KVM_PERF_FEATURE_HOST_SW;
+	return wants & ~pvperf_caps.features;
+}
+
 static int key_raw(u64 config, u64 config1, struct pvperf_key *key)
 {
 	enum pvperf_raw_maker maker = raw_maker();
@@ -64,7 +83,7 @@ static int key_raw(u64 config, u64 config1, struct pvperf_key *key)
 	key->type = KVM_PERF_TYPE_RAW;
 	/* Where no raw event is allowed the host is to hear of this one, too. */
 	if (config1 && pvperf_raw_wants_config1(maker, config) &&
-	    pvperf_key_allowed(key))
+	    !key_lacks(key))
 		return pvperf_refuse_config1(config);
 	key->model = pvperf_caps.model;
 	key->config = pvperf_raw_config(maker, config);
@@ -110,19 +129,29 @@ static int key_numbered(const struct perf_event *event, unsigned int pv,
 	return -EINVAL;
 }
 
+/* Does the host count, too? Does one kind of core alone? */
+static int key_whose(u64 config, struct pvperf_key *key)
+{
+	if (!(config & (PVPERF_CONFIG_HOST | PVPERF_CONFIG_KIND)))
+		return 0;
+	if (key->type == KVM_PERF_TYPE_SOFTWARE)
+		return -EINVAL;
+	key->flags |= KVM_PERF_FLAG_KIND(FIELD_GET(PVPERF_CONFIG_KIND, config));
+	return config & PVPERF_CONFIG_HOST ? key_host(key) : 0;
+}
+
 /* An event in our own config format. */
 static int key_config(const struct perf_event *event, struct pvperf_key *key)
 {
-	const u64 ours = PVPERF_CONFIG_PV | (event_is_cpu(event) ? 0 : PVPERF_CONFIG_HOST);
+	const u64 ours = PVPERF_CONFIG_PV |
+			 (event_is_cpu(event) ? 0 : PVPERF_CONFIG_HOST | PVPERF_CONFIG_KIND);
 	const u64 config = event->attr.config;
 	unsigned int pv = FIELD_GET(PVPERF_CONFIG_PV, config);
 	int err;
 
 	key->config = config & ~ours;
 	err = key_numbered(event, pv, key);
-	if (err || !(config & ours & PVPERF_CONFIG_HOST))
-		return err;
-	return key->type == KVM_PERF_TYPE_SOFTWARE ? -EINVAL : key_host(key);
+	return err ?: key_whose(config & ours, key);
 }
 
 int pvperf_key_of_cpu(const struct perf_event *event, u16 cpu, struct pvperf_key *key)
@@ -160,25 +189,18 @@ int pvperf_key_of(const struct perf_event *event, struct pvperf_key *key)
 	}
 }
 
-/* The features that the host lacks. */
-static u32 key_lacks(const struct pvperf_key *key)
+/* A raw code may mean something else on each kind of the host's cores. */
+static bool key_is_ambiguous(const struct pvperf_key *key)
 {
-	u32 wants = 0;
-
-	if (key->flags & KVM_PERF_FLAG_HOST)
-		wants |= KVM_PERF_FEATURE_HOST;
-	if (key->flags & KVM_PERF_FLAG_CPU)
-		wants |= KVM_PERF_FEATURE_HOST_CPUS;
-	if (key->type == KVM_PERF_TYPE_RAW)
-		wants |= KVM_PERF_FEATURE_RAW;
-	if (key->type == KVM_PERF_TYPE_SOFTWARE)
-		wants |= KVM_PERF_FEATURE_HOST_SW;
-	return wants & ~pvperf_caps.features;
+	return key->type == KVM_PERF_TYPE_RAW &&
+	       pvperf_caps.features & KVM_PERF_FEATURE_KINDS &&
+	       !(key->flags & (KVM_PERF_FLAG_KINDS | KVM_PERF_FLAG_CPU)) &&
+	       !pvperf_code_is_everywhere(key->config);
 }
 
 bool pvperf_key_allowed(const struct pvperf_key *key)
 {
-	return !key_lacks(key);
+	return !key_lacks(key) && !key_is_ambiguous(key);
 }
 
 int pvperf_key_refuse(const struct pvperf_key *key)
@@ -189,12 +211,16 @@ int pvperf_key_refuse(const struct pvperf_key *key)
 		return pvperf_refuse_host();
 	if (lacks & KVM_PERF_FEATURE_HOST_CPUS)
 		return pvperf_refuse_host_cpu();
+	if (lacks & KVM_PERF_FEATURE_KINDS)
+		return pvperf_refuse_kind();
 	if (lacks & KVM_PERF_FEATURE_RAW)
 		return pvperf_refuse_raw(key->config);
 	if (lacks & KVM_PERF_FEATURE_HOST_SW)
 		return -ENOENT;
 	if (key->type != KVM_PERF_TYPE_RAW)
 		return -EACCES;
+	if (key_is_ambiguous(key))
+		return pvperf_refuse_raw_kind(key->config);
 	if (pvperf_raw_wants_config1(raw_maker(), key->config))
 		return pvperf_refuse_msr(key->config);
 	return pvperf_raw_has_more(raw_maker(), key->config) ?

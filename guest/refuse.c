@@ -83,6 +83,17 @@ int pvperf_refuse_raw_listed(u64 config)
 		      config);
 }
 
+int pvperf_refuse_raw_kind(u64 config)
+{
+	return refuse(-ENOENT, "raw event 0x%llx: it may mean something else on each kind of the host's cores; say which: pvperf/config=0x%llx,kind=1/ for P cores, kind=2 for E cores",
+		      config, config);
+}
+
+int pvperf_refuse_kind(void)
+{
+	return refuse(-ENOENT, "one kind of cores (kind=): the host's cores are alike; leave kind= out");
+}
+
 int pvperf_refuse_host(void)
 {
 	return refuse(-EACCES, "the host's part of a vCPU (host=1): the host does not allow that; ask the host's operator for it (access=global)");

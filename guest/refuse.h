@@ -20,6 +20,9 @@ int pvperf_refuse_msr(u64 config);
 int pvperf_refuse_raw(u64 config);
 int pvperf_refuse_raw_bits(u64 config);
 int pvperf_refuse_raw_listed(u64 config);
+/* A raw code of one kind of the host's cores, without that kind; a kind where there are none. */
+int pvperf_refuse_raw_kind(u64 config);
+int pvperf_refuse_kind(void);
 /* What the host does in the vCPU's thread: not allowed, or not to be sampled. */
 int pvperf_refuse_host(void);
 int pvperf_refuse_host_samples(void);

@@ -26,10 +26,12 @@ PMU_FORMAT_ATTR(inv,	"config:23");
 PMU_FORMAT_ATTR(cmask,	"config:24-31");
 PMU_FORMAT_ATTR(pv,	"config:48-51");
 PMU_FORMAT_ATTR(host,	"config:52");
+PMU_FORMAT_ATTR(kind,	"config:53-54");
 
-/* The first one is of "pvperf" only. */
+/* The first two are of "pvperf" only. */
 static struct attribute *format_attrs[] = {
 	&format_attr_host.attr,
+	&format_attr_kind.attr,
 	&format_attr_event.attr,
 	&format_attr_umask.attr,
 	&format_attr_edge.attr,
@@ -41,7 +43,7 @@ static struct attribute *format_attrs[] = {
 
 static const struct attribute_group cpu_format = {
 	.name = "format",
-	.attrs = format_attrs + 1,
+	.attrs = format_attrs + 2,
 };
 
 static const struct attribute_group pvperf_format = {

@@ -35,7 +35,7 @@ struct answer {
 };
 
 #define ANSWER_BITS	6
-#define ANSWER_FLAGS	(KVM_PERF_FLAG_HOST | KVM_PERF_FLAG_CPU)
+#define ANSWER_FLAGS	(KVM_PERF_FLAG_HOST | KVM_PERF_FLAG_CPU | KVM_PERF_FLAG_KINDS)
 
 static struct answer __rcu *answers[1 << ANSWER_BITS];
 

@@ -14,6 +14,7 @@
 #include <linux/sched.h>
 #include <linux/string.h>
 #include <asm/cpufeature.h>
+#include <pvperf/codes.h>
 #include "../compat/core.h"
 #include "kinds.h"
 
@@ -74,18 +75,6 @@ static struct perf_event *create_on_cpu(const struct perf_event_attr *attr, int 
 	return perf;
 }
 
-/* Intel's architectural events: the codes that mean the same on all cores. */
-static bool code_is_everywhere(u64 config)
-{
-	static const u16 codes[] = { 0x003c, 0x013c, 0x00c0, 0x412e, 0x4f2e, 0x00c4, 0x00c5 };
-	int i;
-
-	for (i = 0; i < ARRAY_SIZE(codes); i++)
-		if (codes[i] == config)
-			return true;
-	return false;
-}
-
 /* Bit n: kind n. */
 static u32 kinds_of(const struct guest_perf_attr *attr)
 {
@@ -93,7 +82,7 @@ static u32 kinds_of(const struct guest_perf_attr *attr)
 
 	if (kind)
 		return all & BIT(kind - 1);
-	return attr->type != KVM_PERF_TYPE_RAW || code_is_everywhere(attr->config) ? all : 0;
+	return attr->type != KVM_PERF_TYPE_RAW || pvperf_code_is_everywhere(attr->config) ? all : 0;
 }
 
 static int kinds_release(struct perf_event *perf)

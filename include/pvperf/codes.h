@@ -26,4 +26,19 @@ static inline int pvperf_code_has_msr(__u64 config)
 	return 0;
 }
 
+/*
+ * Intel's architectural events, which mean the same on all kinds of cores of a CPU. @config: a raw
+ * event's.
+ */
+static inline int pvperf_code_is_everywhere(__u64 config)
+{
+	static const __u16 codes[] = { 0x003c, 0x013c, 0x00c0, 0x412e, 0x4f2e, 0x00c4, 0x00c5 };
+	unsigned int i;
+
+	for (i = 0; i < sizeof(codes) / sizeof(*codes); i++)
+		if (codes[i] == config)
+			return 1;
+	return 0;
+}
+
 #endif /* _PVPERF_CODES_H */

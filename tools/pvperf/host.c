@@ -81,6 +81,16 @@ static void host_no_pmu(struct finding *f, int err)
 	}
 }
 
+static void host_counts(struct finding *f)
+{
+	char core[60], atom[60];
+
+	if (root_line(PMU_CORE "/cpus", core, sizeof(core)) || root_line(PMU_ATOM "/cpus", atom, sizeof(atom)))
+		finding_ok(f, "hardware events count");
+	else
+		finding_ok(f, "hardware events count, on P cores (CPUs %s) and E cores (CPUs %s)", core, atom);
+}
+
 static void host_pmu(const struct side *side, struct finding *f)
 {
 	struct pmu_try t = pmu_try_cycles();
@@ -91,7 +101,7 @@ static void host_pmu(const struct side *side, struct finding *f)
 		finding_problem(f, "a cycles event opens, but does not count: somebody else holds the counters");
 		finding_todo(f, "stop perf sessions with pinned events, and VMs with a mediated vPMU");
 	} else {
-		finding_ok(f, "hardware events count");
+		host_counts(f);
 	}
 }
 

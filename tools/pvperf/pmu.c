@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <linux/perf_event.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -27,14 +28,15 @@ static struct pmu_try pmu_from_file(void)
 	return t;
 }
 
-static int pmu_open(void)
+/* Of the cores of PMU @type; 0: of all, where they are alike. */
+static int pmu_open(uint64_t type)
 {
 	struct perf_event_attr attr;
 
 	memset(&attr, 0, sizeof(attr));
 	attr.type = PERF_TYPE_HARDWARE;
 	attr.size = sizeof(attr);
-	attr.config = PERF_COUNT_HW_CPU_CYCLES;
+	attr.config = PERF_COUNT_HW_CPU_CYCLES | type << PERF_PMU_TYPE_SHIFT;
 	attr.exclude_kernel = 1;
 	attr.exclude_hv = 1;
 	attr.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED |
@@ -51,27 +53,39 @@ static void pmu_work(void)
 		;
 }
 
+static void pmu_add(struct pmu_try *t, int fd)
+{
+	uint64_t values[3];
+
+	if (read(fd, values, sizeof(values)) == sizeof(values)) {
+		t->count += values[0];
+		t->enabled = values[1];
+		t->running += values[2];
+	} else {
+		t->err = EIO;
+	}
+	close(fd);
+}
+
 struct pmu_try pmu_try_cycles(void)
 {
 	struct pmu_try t = { 0 };
-	uint64_t values[3];
-	int fd;
+	char atom[20];
+	int fd, other = -1;
 
 	if (root_prefix())
 		return pmu_from_file();
-	fd = pmu_open();
+	fd = pmu_open(0);
 	if (fd < 0) {
 		t.err = errno;
 		return t;
 	}
+	/* On a CPU with P and E cores that was of the P cores. */
+	if (!root_line(PMU_ATOM "/type", atom, sizeof(atom)))
+		other = pmu_open(strtoul(atom, NULL, 10));
 	pmu_work();
-	if (read(fd, values, sizeof(values)) == sizeof(values)) {
-		t.count = values[0];
-		t.enabled = values[1];
-		t.running = values[2];
-	} else {
-		t.err = EIO;
-	}
-	close(fd);
+	pmu_add(&t, fd);
+	if (other >= 0)
+		pmu_add(&t, other);
 	return t;
 }

@@ -4,6 +4,10 @@
 
 #include <stdint.h>
 
+/* On a CPU with P and E cores: their PMUs. */
+#define PMU_CORE	"/sys/bus/event_source/devices/cpu_core"
+#define PMU_ATOM	"/sys/bus/event_source/devices/cpu_atom"
+
 /* The result of trying one event of this kernel's PMU. */
 
 struct pmu_try {

@@ -25,6 +25,10 @@ look host-pmu-not-permitted machine_host 'put perf_event 13' \
 	pmu unknown 0 '-> run pvperf check as root'
 look host-pmu-taken machine_host 'put perf_event 0 0 500 0' \
 	pmu problem 1 "does not count"
+look host-pmu-hybrid machine_host \
+	'put sys/bus/event_source/devices/cpu_core/cpus 0-11
+	 put sys/bus/event_source/devices/cpu_atom/cpus 12-19' \
+	pmu ok 0 'on P cores (CPUs 0-11) and E cores (CPUs 12-19)'
 look host-mediated-on machine_host \
 	'put sys/module/kvm_amd/parameters/enable_mediated_pmu Y' \
 	mediated-vpmu problem 1 'enable_mediated_pmu=0'

@@ -114,7 +114,7 @@ BAD_POKE(flag_exclude_idle, ATTR(flags, 1 << 7), -KVM_EINVAL);
 BAD_POKE(flag_host, ATTR(flags, KVM_PERF_FLAG_HOST), -KVM_EPERM);
 BAD_POKE(flag_cpu, ATTR(flags, KVM_PERF_FLAG_CPU), -KVM_EPERM);
 BAD_POKE(flag_kind, ATTR(flags, KVM_PERF_FLAG_KIND(3)), -KVM_ENOENT);
-BAD_POKE(flag_sample_id_all, ATTR(flags, 1 << 18), -KVM_EINVAL);
+BAD_POKE(flag_precise, ATTR(flags, 1 << 16), -KVM_EINVAL);
 BAD_POKE(flag_exclude_host, ATTR(flags, 1 << 19), -KVM_EINVAL);
 BAD_POKE(flag_exclude_guest, ATTR(flags, 1 << 20), -KVM_EINVAL);
 BAD_POKE(flag_last, ATTR(flags, 1ull << 63), -KVM_EINVAL);
