@@ -219,10 +219,10 @@ int pvperf_key_refuse(const struct pvperf_key *key)
 		return -ENOENT;
 	if (key->type != KVM_PERF_TYPE_RAW)
 		return -EACCES;
-	if (key_is_ambiguous(key))
-		return pvperf_refuse_raw_kind(key->config);
 	if (pvperf_raw_wants_config1(raw_maker(), key->config))
 		return pvperf_refuse_msr(key->config);
-	return pvperf_raw_has_more(raw_maker(), key->config) ?
-	       pvperf_refuse_raw_bits(key->config) : pvperf_refuse_raw_listed(key->config);
+	if (pvperf_raw_has_more(raw_maker(), key->config))
+		return pvperf_refuse_raw_bits(key->config);
+	return key_is_ambiguous(key) ? pvperf_refuse_raw_kind(key->config) :
+				       pvperf_refuse_raw_listed(key->config);
 }

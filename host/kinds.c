@@ -3,11 +3,9 @@
  * Cores of several kinds. perf's room: may know struct perf_event, not KVM.
  *
  * Each perf_event of an event has a period of its own: what was counted of it on one kind of core
- * does not count on another. So an overflow may be late by up to a period for each other kind, and
- * all in all there is less than one overflow too few for each.
+ * does not count on another, and an ENABLE, or a new thread, has each begin with the same rest. So
+ * where a vCPU moves, an overflow may be early or late by a period for each other kind.
  */
-#define pr_fmt(fmt) "pvperf_host: " fmt
-
 #include <linux/cpumask.h>
 #include <linux/err.h>
 #include <linux/perf_event.h>
@@ -117,7 +115,8 @@ static struct perf_event *create_on_thread(const struct perf_event_attr *attr,
 		if (IS_ERR(perf)) {
 			if (first)
 				kinds_release(first);
-			return perf;
+			/* Some tables say "not here" by the one, some by the other. */
+			return perf == ERR_PTR(-EINVAL) ? ERR_PTR(-ENOENT) : perf;
 		}
 		if (first)
 			event->other[n++] = perf;
@@ -228,7 +227,12 @@ int pvperf_kinds_state(const struct pvperf_host_event *event)
 
 bool pvperf_kinds_failed(const struct pvperf_host_event *event)
 {
-	return pvperf_kinds_state(event) == PERF_EVENT_STATE_ERROR;
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(event->other) && event->other[i]; i++)
+		if (pvperf_core_failed(event->other[i]))
+			return true;
+	return pvperf_core_failed(event->perf);
 }
 
 void pvperf_kinds_retry(struct pvperf_host_event *event)
@@ -262,10 +266,11 @@ static bool kind_has_cpu(const struct kind *kind)
 
 	for_each_online_cpu(cpu) {
 		perf = create_cycles(kind, cpu);
-		if (IS_ERR(perf))
-			continue;
-		perf_event_release_kernel(perf);
-		return true;
+		if (!IS_ERR(perf))
+			perf_event_release_kernel(perf);
+		/* Any other error is about who loads the module, or about the moment. */
+		if (perf != ERR_PTR(-ENOENT) && perf != ERR_PTR(-ENODEV))
+			return true;
 	}
 	return false;
 }
@@ -317,7 +322,10 @@ void pvperf_kinds_cpuid(u32 leaf, u32 *eax, u32 *ebx, u32 *ecx, u32 *edx)
 	const u32 i = leaf - KVM_PERF_CPUID_KINDS;
 	const char *name = kinds[i].name;
 
-	*eax = i < nr_kinds ? KVM_PERF_FLAG_KIND(i + 1) : 0;
+	*eax = *ebx = *ecx = *edx = 0;
+	if (i >= nr_kinds)
+		return;
+	*eax = KVM_PERF_FLAG_KIND(i + 1);
 	memcpy(ebx, name, 4);
 	memcpy(ecx, name + 4, 4);
 	memcpy(edx, name + 8, 4);

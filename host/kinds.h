@@ -44,7 +44,7 @@ void pvperf_kinds_retry(struct pvperf_host_event *event);
 /* What all kinds have counted; in the overflow handler of one of them. */
 u64 pvperf_kinds_count_nmi(const struct pvperf_host_event *event);
 
-/* Is none on, and has one failed? Any context. */
+/* pvperf_core_failed() of any kind; any context. */
 bool pvperf_kinds_failed(const struct pvperf_host_event *event);
 
 #endif /* _PVPERF_HOST_KINDS_H */

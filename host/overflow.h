@@ -9,7 +9,6 @@
 struct perf_event;
 struct perf_sample_data;
 struct pt_regs;
-struct pt_regs;
 struct pvperf_host_event;
 struct pvperf_vcpu;
 

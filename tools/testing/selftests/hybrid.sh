@@ -63,7 +63,7 @@ perf record -q -o $data -c 100000 -e instructions:u ./loop100m
 wait
 n=$(samples $data)
 [ "$n" -ge 998 ] && [ "$n" -le 1000 ]
-tap $? "samples of a vCPU that moves: a period for each other kind at most is missing" "$n"
+tap $? "samples of a vCPU that moves" "$n"
 
 n=$(count -e r00c0:u ./loop20m)
 [ "$n" = "$want" ]
