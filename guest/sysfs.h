@@ -7,7 +7,7 @@
 
 /* The config of events of "cpu" and "pvperf", as format/ in sysfs describes it. */
 #define PVPERF_CONFIG_PV	GENMASK_ULL(51, 48)
-#define PVPERF_CONFIG_HOST	BIT_ULL(52)	/* this and the next of "pvperf" only */
+#define PVPERF_CONFIG_HOST	BIT_ULL(52)	/* this and the next: of "pvperf" */
 #define PVPERF_CONFIG_KIND	GENMASK_ULL(54, 53)
 #define PVPERF_CONFIG_NUMBER	GENMASK_ULL(23, 0)
 

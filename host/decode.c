@@ -52,12 +52,10 @@ static int decode_flags(const struct guest_perf_attr *attr)
 	const __u64 flags = KVM_PERF_FLAG_DISABLED |
 			    KVM_PERF_FLAG_EXCLUDE_USER |
 			    KVM_PERF_FLAG_EXCLUDE_KERNEL |
-			    KVM_PERF_FLAG_HOST;
+			    KVM_PERF_FLAG_HOST | KVM_PERF_FLAG_KINDS;
 	const __u64 whole = KVM_PERF_FLAG_DISABLED | KVM_PERF_FLAG_CPU;
 
 	if (!(attr->flags & ~flags) && !attr->cpu)
-		return 0;
-	if (!(attr->flags & ~(flags | KVM_PERF_FLAG_KINDS)) && !attr->cpu)
 		return 0;
 	return attr->flags & ~whole || !(attr->flags & KVM_PERF_FLAG_CPU) ? -KVM_EINVAL : 0;
 }

@@ -2,7 +2,7 @@
 /*
  * Events. perf's room: may know struct perf_event, not KVM.
  *
- * The invariant: the overflow handler of .perf may write to .shared, so .perf is
+ * The invariant: the overflow handler of .perf and .other may write to .shared, so these are
  * released, which waits for the handler, before .pin is given back.
  */
 #include <linux/atomic.h>

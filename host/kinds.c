@@ -25,7 +25,6 @@ static struct kind {
 } kinds[KVM_PERF_KINDS];
 
 static u32 nr_kinds;
-
 DEFINE_STATIC_KEY_FALSE(pvperf_kinds_differ);
 
 DEFINE_STATIC_CALL(pvperf_perf_create, perf_event_create_kernel_counter);
@@ -35,12 +34,18 @@ DEFINE_STATIC_CALL(pvperf_perf_disable, perf_event_disable);
 DEFINE_STATIC_CALL(pvperf_perf_count, pvperf_compat_count);
 DEFINE_STATIC_CALL(pvperf_perf_read_value, perf_event_read_value);
 
-/* The other perf_events of the event of @perf; NULL behind the last one, and for a CPU's event. */
+/* The other perf_events of an event; NULL behind the last one. */
+static struct perf_event *other_of(const struct pvperf_host_event *event, int i)
+{
+	return i < ARRAY_SIZE(event->other) ? event->other[i] : NULL;
+}
+
+/* The same of the event of @perf; NULL, too, for the event of a CPU, which has one perf_event. */
 static struct perf_event *other(const struct perf_event *perf, int i)
 {
 	const struct pvperf_host_event *event = perf->overflow_handler_context;
 
-	return event && i < ARRAY_SIZE(event->other) ? event->other[i] : NULL;
+	return event ? other_of(event, i) : NULL;
 }
 
 /* ------------------------------------------------------------------- creation */
@@ -139,17 +144,15 @@ static struct perf_event *kinds_create(struct perf_event_attr *attr, int cpu,
 
 /* ------------------------------------------------------------------- counting */
 
-/* .perf last: of the enabled times its own is the shortest, see kinds_count(). */
+/* .perf last: its enabled time is the shortest, see kinds_count(). */
 static void kinds_enable(struct perf_event *perf)
 {
-	const u64 period = perf->hw.sample_period;
-	const s64 left = pvperf_core_left(perf);
 	struct perf_event *each;
 	int i;
 
 	for (i = 0; (each = other(perf, i)); i++) {
 		if (perf->attr.sample_period)
-			pvperf_core_arm(each, period, left);
+			pvperf_core_arm(each, perf->hw.sample_period, pvperf_core_left(perf));
 		perf_event_enable(each);
 	}
 	perf_event_enable(perf);
@@ -206,41 +209,45 @@ static u64 kinds_read_value(struct perf_event *perf, u64 *enabled, u64 *running)
 u64 pvperf_kinds_count_nmi(const struct pvperf_host_event *event)
 {
 	u64 count = pvperf_core_count_nmi(event->perf);
+	struct perf_event *each;
 	int i;
 
-	for (i = 0; i < ARRAY_SIZE(event->other) && event->other[i]; i++)
-		count += pvperf_core_count_nmi(event->other[i]);
+	for (i = 0; (each = other_of(event, i)); i++)
+		count += pvperf_core_count_nmi(each);
 	return count;
 }
 
 int pvperf_kinds_state(const struct pvperf_host_event *event)
 {
-	int i, each, state = READ_ONCE(event->perf->state);
+	int i, now, state = READ_ONCE(event->perf->state);
+	struct perf_event *each;
 
-	for (i = 0; i < ARRAY_SIZE(event->other) && event->other[i]; i++) {
-		each = READ_ONCE(event->other[i]->state);
-		if (each == PERF_EVENT_STATE_ACTIVE || state == PERF_EVENT_STATE_INACTIVE)
-			state = each;
+	for (i = 0; (each = other_of(event, i)); i++) {
+		now = READ_ONCE(each->state);
+		if (now == PERF_EVENT_STATE_ACTIVE || state == PERF_EVENT_STATE_INACTIVE)
+			state = now;
 	}
 	return state;
 }
 
 bool pvperf_kinds_failed(const struct pvperf_host_event *event)
 {
+	bool failed = pvperf_core_failed(event->perf);
+	struct perf_event *each;
 	int i;
 
-	for (i = 0; i < ARRAY_SIZE(event->other) && event->other[i]; i++)
-		if (pvperf_core_failed(event->other[i]))
-			return true;
-	return pvperf_core_failed(event->perf);
+	for (i = 0; (each = other_of(event, i)); i++)
+		failed |= pvperf_core_failed(each);
+	return failed;
 }
 
 void pvperf_kinds_retry(struct pvperf_host_event *event)
 {
+	struct perf_event *each;
 	int i;
 
-	for (i = 0; i < ARRAY_SIZE(event->other) && event->other[i]; i++)
-		pvperf_core_retry(event->other[i]);
+	for (i = 0; (each = other_of(event, i)); i++)
+		pvperf_core_retry(each);
 }
 
 /* ------------------------------------------------------------------------ load */
@@ -303,10 +310,8 @@ u32 pvperf_kinds_init(void)
 	for (type = PERF_TYPE_MAX; type < TYPES && nr_kinds < KVM_PERF_KINDS; type++)
 		kind_add(type);
 	/* The type RAW's alone is what perf takes by itself. */
-	if (nr_kinds == 1 && kinds[0].type == PERF_TYPE_RAW)
-		nr_kinds = 0;
-	if (!nr_kinds)
-		return 0;
+	if (!nr_kinds || (nr_kinds == 1 && kinds[0].type == PERF_TYPE_RAW))
+		return nr_kinds = 0;
 	static_call_update(pvperf_perf_create, kinds_create);
 	static_call_update(pvperf_perf_release, kinds_release);
 	static_call_update(pvperf_perf_enable, kinds_enable);

@@ -4,7 +4,7 @@
 
 /*
  * Hosts with several kinds of cores, as Intel's P and E cores. perf has a PMU for each kind, and an
- * event of a PMU counts only while its thread runs on such a core: so an event of a guest's is a
+ * event of a PMU counts while its thread runs on such a core: so an event of a guest's is a
  * perf_event of each kind there, pvperf_host_event.perf and .other. Other units call perf by the
  * static calls here: on a host whose cores are alike these are perf's functions themselves.
  */

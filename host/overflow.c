@@ -165,8 +165,7 @@ static __always_inline bool overflow_begin(struct pvperf_host_event *event,
 	return true;
 }
 
-static void overflow_nmi(struct perf_event *perf, struct perf_sample_data *data,
-			 struct pt_regs *regs)
+static __always_inline void overflow_do_hard(struct perf_event *perf, bool kinds)
 {
 	struct pvperf_host_event *event = perf->overflow_handler_context;
 	unsigned long flags;
@@ -174,26 +173,24 @@ static void overflow_nmi(struct perf_event *perf, struct perf_sample_data *data,
 
 	local_irq_save(flags);
 	if (overflow_begin(event, perf, &period)) {
-		overflow_count(event, pvperf_core_count_nmi(perf));
+		overflow_count(event, kinds ? pvperf_kinds_count_nmi(event) :
+					      pvperf_core_count_nmi(perf));
 		overflow_tell(event, 1, period);
 	}
 	local_irq_restore(flags);
+}
+
+static void overflow_nmi(struct perf_event *perf, struct perf_sample_data *data,
+			 struct pt_regs *regs)
+{
+	overflow_do_hard(perf, false);
 }
 
 /* @perf is of one kind of cores. */
 static void overflow_kinds_nmi(struct perf_event *perf, struct perf_sample_data *data,
 			       struct pt_regs *regs)
 {
-	struct pvperf_host_event *event = perf->overflow_handler_context;
-	unsigned long flags;
-	u64 period;
-
-	local_irq_save(flags);
-	if (overflow_begin(event, perf, &period)) {
-		overflow_count(event, pvperf_kinds_count_nmi(event));
-		overflow_tell(event, 1, period);
-	}
-	local_irq_restore(flags);
+	overflow_do_hard(perf, true);
 }
 
 void (*pvperf_overflow_hard)(struct perf_event *perf, struct perf_sample_data *data,

@@ -43,6 +43,7 @@ static __always_inline u32 state_now(const struct pvperf_host_event *event)
 	return state_told(READ_ONCE(event->perf->state));
 }
 
+/* Inline: READ and ENABLE ask several times. */
 static __always_inline bool sync_failed(const struct pvperf_host_event *event)
 {
 	if (!event->enabled || !event->perf)

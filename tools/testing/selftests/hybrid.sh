@@ -25,20 +25,19 @@ counts() {
 	sed -n 's/^<not counted>.*/-/p; s/^\([0-9]*\),.*/\1/p' /tmp/stat | paste -sd ' '
 }
 
-runs_on 0
-got=$(counts ./loop20m)
-[ "$got" = "$want $want -" ]
-tap $? "on a P core" "$got"
-n=$(count -e branches:u ./loop20m)
-within "${n:-0}" $((want / 8)) 0.001
-tap $? "branches as a P core sees them" "$n"
-runs_on 1
-got=$(counts ./loop20m)
-[ "$got" = "$want - $want" ]
-tap $? "on an E core" "$got"
-n=$(count -e branches:u ./loop20m)
-within "${n:-0}" $((want / 4)) 0.001
-tap $? "branches as an E core sees them" "$n"
+# sees CPU NAME COUNTS SHARE: all that is on that core, of the instructions one in SHARE for branches
+sees() {
+	runs_on "$1"
+	got=$(counts ./loop20m)
+	[ "$got" = "$3" ]
+	tap $? "on $2" "$got"
+	n=$(count -e branches:u ./loop20m)
+	within "${n:-0}" $((want / $4)) 0.001
+	tap $? "branches as $2 sees them" "$n"
+}
+
+sees 0 "a P core" "$want $want -" 8
+sees 1 "an E core" "$want - $want" 4
 
 moves() {
 	host "for i in 0 1 0 1 0 1 0 1 0 1; do taskset -a -p -c \$i $vmm; usleep 10000; done > /dev/null"

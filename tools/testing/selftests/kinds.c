@@ -44,6 +44,11 @@ static bool runs_on(struct tiny_vcpu *v, int cpu)
 	return !pthread_setaffinity_np(v->thread, sizeof(one), &one);
 }
 
+static bool spins_on_each(struct tiny_vcpu *v)
+{
+	return runs_on(v, 0) && !tiny_spin(v, TURNS) && runs_on(v, 1) && !tiny_spin(v, TURNS);
+}
+
 static int64_t open_kind(struct tiny_vcpu *v, int id, int kind, uint32_t type, uint64_t config,
 			 uint64_t period)
 {
@@ -168,14 +173,10 @@ TEST_F(kinds, moves)
 TEST_F(kinds, branches)
 {
 	struct tiny_vcpu *v = self->v;
-	int i;
 
 	ASSERT_TRUE(open_each(v, KVM_PERF_TYPE_HARDWARE, PERF_COUNT_HW_BRANCH_INSTRUCTIONS));
 	ASSERT_TRUE(all_do(v, KVM_PERF_OP_ENABLE));
-	for (i = 0; i < 2; i++) {
-		ASSERT_TRUE(runs_on(v, i));
-		ASSERT_EQ(0, tiny_spin(v, TURNS));
-	}
+	ASSERT_TRUE(spins_on_each(v));
 	ASSERT_TRUE(all_do(v, KVM_PERF_OP_DISABLE));
 	EXPECT_EQ(count(v, P) + count(v, E), count(v, ALL));
 	EXPECT_LT(count(v, P) * 19, count(v, E) * 10);
@@ -234,14 +235,10 @@ TEST_F(kinds, rest)
 TEST_F(kinds, codes)
 {
 	struct tiny_vcpu *v = self->v;
-	int i;
 
 	ASSERT_TRUE(open_each(v, KVM_PERF_TYPE_RAW, 0xc0));
 	ASSERT_TRUE(all_do(v, KVM_PERF_OP_ENABLE));
-	for (i = 0; i < 2; i++) {
-		ASSERT_TRUE(runs_on(v, i));
-		ASSERT_EQ(0, tiny_spin(v, TURNS));
-	}
+	ASSERT_TRUE(spins_on_each(v));
 	ASSERT_TRUE(all_do(v, KVM_PERF_OP_DISABLE));
 	EXPECT_EQ(count(v, P) + count(v, E), count(v, ALL));
 	EXPECT_TRUE(counted(count(v, P), TURNS));
