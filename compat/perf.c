@@ -127,6 +127,13 @@ static void kept_pmu_free(struct pmu *pmu)
 
 #endif
 
+/* Before 6.2 several PMUs could share the tasks' context of hardware events, if they said so. */
+#ifdef PERF_PMU_CAP_HETEROGENEOUS_CPUS
+#define SHARES_CONTEXT	PERF_PMU_CAP_HETEROGENEOUS_CPUS
+#else
+#define SHARES_CONTEXT	0
+#endif
+
 struct pmu *pvperf_compat_pmu_register(const struct pmu *like, const char *name,
 				       int type)
 {
@@ -136,6 +143,7 @@ struct pmu *pvperf_compat_pmu_register(const struct pmu *like, const char *name,
 	if (!pmu)
 		return ERR_PTR(-ENOMEM);
 	*pmu = *like;
+	pmu->capabilities |= SHARES_CONTEXT;
 	kept_pmu_prepare(pmu);
 	err = perf_pmu_register(pmu, name, type);
 	if (!err)

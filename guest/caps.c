@@ -113,6 +113,15 @@ u32 pvperf_caps_host_cpus(u32 *all)
 	return online;
 }
 
+void pvperf_caps_kind(u32 kind, char *name)
+{
+	u32 flag, part[KVM_PERF_KIND_NAME / sizeof(u32)];
+
+	cpuid(KVM_PERF_CPUID_KINDS + kind - 1, &flag, &part[0], &part[1], &part[2]);
+	memcpy(name, part, sizeof(part));
+	name[sizeof(part)] = '\0';
+}
+
 bool pvperf_caps_cpu_is_ours(void)
 {
 	return !pvperf_caps.family ||

@@ -33,6 +33,9 @@ const char *pvperf_caps_discover(void);
  */
 u32 pvperf_caps_host_cpus(u32 *all);
 
+/* Stores the name of a kind of cores, KVM_PERF_KIND_NAME + 1 bytes; "": there is none. */
+void pvperf_caps_kind(u32 kind, char *name);
+
 /* Is the host's CPU of the kind that the guest's CPUID claims, as far as is known? */
 bool pvperf_caps_cpu_is_ours(void);
 

@@ -17,9 +17,9 @@
 bool pvperf_idle_fits(const struct pvperf_cpu *cpu, u64 more);
 
 /*
- * May the host event of @slot run on? Not if it samples or is a CPU's of the host, if the host has
- * too few counters for it and all wanted events, or if the host has just shown that it uses some
- * counters itself. The watch stops it after a few seconds.
+ * May the host event of @slot run on? Not if it samples or is apart, if the host has too few
+ * counters for it and all wanted events, or if the host has just shown that it uses some counters
+ * itself. The watch stops it after a few seconds.
  */
 static inline bool pvperf_idle_may(const struct pvperf_cpu *cpu,
 				   const struct pvperf_slot *slot)
@@ -56,7 +56,7 @@ static inline unsigned long pvperf_starve_suspects(const struct pvperf_cpu *cpu,
 {
 	if (likely(!cpu->set.idling) || !(dirty & cpu->set.on) || pvperf_idle_is_shown(cpu))
 		return 0;
-	return cpu->set.on & ~(cpu->set.idling | cpu->set.whole);
+	return cpu->set.on & ~(cpu->set.idling | cpu->set.apart);
 }
 
 /* @slots will be READ in this batch, to find those that starve. */

@@ -5,18 +5,27 @@
  */
 #include <linux/bitfield.h>
 #include <linux/perf_event.h>
+#include <linux/string.h>
 #include <asm/cpufeature.h>
 #include <pvperf/codes.h>
 #include "caps.h"
 #include "key.h"
+#include "kinds.h"
 #include "raw.h"
 #include "refuse.h"
 #include "state.h"
 #include "sysfs.h"
 
-static bool event_is_cpu(const struct perf_event *event)
+/* Of "pvperf", or a CPU of the host. The config of other PMUs is as the maker's driver has it. */
+static bool event_is_own(const struct perf_event *event)
 {
-	return event->pmu->type == PERF_TYPE_RAW;
+	return strstarts(event->pmu->name, "pvperf");
+}
+
+/* Does core send generic events to @pmu: those that name no PMU, or this one? */
+static bool takes_generic(const struct pmu *pmu)
+{
+	return pmu->type == PERF_TYPE_RAW || pvperf_kinds_of(pmu);
 }
 
 bool pvperf_key_is_asked(const struct perf_event *event)
@@ -24,7 +33,8 @@ bool pvperf_key_is_asked(const struct perf_event *event)
 	u32 type = event->attr.type;
 
 	return type == event->pmu->type ||
-	       (event_is_cpu(event) && (type == PERF_TYPE_HARDWARE || type == PERF_TYPE_HW_CACHE));
+	       (takes_generic(event->pmu) &&
+		(type == PERF_TYPE_HARDWARE || type == PERF_TYPE_HW_CACHE));
 }
 
 static int key_hardware(u64 config, struct pvperf_key *key)
@@ -112,7 +122,7 @@ static int key_numbered(const struct perf_event *event, unsigned int pv,
 			struct pvperf_key *key)
 {
 	/* In "cpu" there are generic events; else the maker's driver ignores these bits. */
-	if (event_is_cpu(event) && (pv != PVPERF_PV_HARDWARE || key->config >= PERF_COUNT_HW_MAX))
+	if (!event_is_own(event) && (pv != PVPERF_PV_HARDWARE || key->config >= PERF_COUNT_HW_MAX))
 		pv = PVPERF_PV_RAW;
 	if (pv != PVPERF_PV_RAW && (key->config & ~PVPERF_CONFIG_NUMBER))
 		return -EINVAL;
@@ -144,7 +154,7 @@ static int key_whose(u64 config, struct pvperf_key *key)
 static int key_config(const struct perf_event *event, struct pvperf_key *key)
 {
 	const u64 ours = PVPERF_CONFIG_PV |
-			 (event_is_cpu(event) ? 0 : PVPERF_CONFIG_HOST | PVPERF_CONFIG_KIND);
+			 (event_is_own(event) ? PVPERF_CONFIG_HOST | PVPERF_CONFIG_KIND : 0);
 	const u64 config = event->attr.config;
 	unsigned int pv = FIELD_GET(PVPERF_CONFIG_PV, config);
 	int err;
@@ -174,7 +184,8 @@ int pvperf_key_of(const struct perf_event *event, struct pvperf_key *key)
 
 	*key = (struct pvperf_key) {
 		.flags = (attr->exclude_user ? KVM_PERF_FLAG_EXCLUDE_USER : 0) |
-			 (attr->exclude_kernel ? KVM_PERF_FLAG_EXCLUDE_KERNEL : 0),
+			 (attr->exclude_kernel ? KVM_PERF_FLAG_EXCLUDE_KERNEL : 0) |
+			 KVM_PERF_FLAG_KIND(pvperf_kinds_of(event->pmu)),
 		.config = attr->config,
 		.sampling = attr->sample_period,
 	};

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The PMUs that perf core sees: which events there are, and the way from core's calls
- * to event.h. "pvperf" is always there. "cpu" is there if the guest has no PMU of its
- * own, so that perf needs no option. This file knows neither the page nor a hypercall.
+ * to event.h. "pvperf" is always there. If the guest has no PMU of its own, "cpu" is there, so
+ * that perf needs no option, or "cpu_core" and "cpu_atom" where the guest's CPU has them. This
+ * file knows neither the page nor a hypercall.
  * The invariant: pmu_disable() stops nothing, it opens a bracket. When the outermost
  * bracket closes the host is told, once.
  */
@@ -20,6 +21,7 @@
 #include "counters.h"
 #include "event.h"
 #include "key.h"
+#include "kinds.h"
 #include "period.h"
 #include "pmu.h"
 #include "read.h"
@@ -29,8 +31,8 @@
 #include "trial.h"
 #include "watch.h"
 
-static struct pmu *cpu_pmu;	/* NULL if the guest has a PMU of its own */
-static struct pmu *own_pmu;
+static struct pmu *pmus[1 + KVM_PERF_KINDS];
+static unsigned int nr_pmus;
 
 /* ---------------------------------------- called by perf core with IRQs off */
 
@@ -89,10 +91,15 @@ static void txn_cancel(struct pmu *pmu)
 
 /* --------------------------------------------------------- opening an event */
 
+static u64 key_need(const struct pvperf_key *key)
+{
+	return pvperf_counters_need(&pvperf_caps.counters, key->type, key->config);
+}
+
 static u64 event_need(const struct perf_event *event)
 {
 	return pvperf_event_is(event) && pvperf_event_of(event)->hardware ?
-	       pvperf_event_of(event)->key.need : 0;
+	       key_need(&pvperf_event_of(event)->key) : 0;
 }
 
 /* A group that needs more than the host's counters would wait for ever. */
@@ -237,6 +244,13 @@ int pvperf_pmu_event_begin(struct perf_event *event, const struct pvperf_key *ke
 	return 0;
 }
 
+/* A generic event that names no PMU, where there is one for each kind of cores. */
+static bool event_asks_for_sum(const struct perf_event *event)
+{
+	return event->attr.type != event->pmu->type && event->pmu->type == PERF_TYPE_RAW &&
+	       pvperf_kinds_differ();
+}
+
 static int event_init(struct perf_event *event)
 {
 	struct pvperf_key key;
@@ -251,8 +265,11 @@ static int event_init(struct perf_event *event)
 	err = event_check(event) ?: pvperf_key_of(event, &key);
 	if (err)
 		return err;
-	key.need = pvperf_counters_need(&pvperf_caps.counters, key.type, key.config);
-	return pvperf_pmu_event_begin(event, &key);
+	if (!(key.flags & PVPERF_KEY_APART))
+		key.need = key_need(&key);
+	err = pvperf_pmu_event_begin(event, &key);
+	/* Next core would ask the PMUs of the kinds, which count a part. */
+	return err == -ENOENT && event_asks_for_sum(event) ? -EOPNOTSUPP : err;
 }
 
 /* ------------------------------------------------------------- registration */
@@ -294,17 +311,46 @@ static int guest_has_pmu(void)
 	return event != ERR_PTR(-ENOENT);
 }
 
-static int pmu_register(struct pmu **pmu, const char *name, int type,
-			const struct attribute_group **groups)
+static int pmu_register(const char *name, int type, const struct attribute_group **groups)
 {
-	struct pmu *registered;
+	struct pmu *pmu;
 
 	pvperf_pmu_template.attr_groups = groups;
-	registered = pvperf_compat_pmu_register(&pvperf_pmu_template, name, type);
-	if (IS_ERR(registered))
-		return PTR_ERR(registered);
-	*pmu = registered;
+	pmu = pvperf_compat_pmu_register(&pvperf_pmu_template, name, type);
+	if (IS_ERR(pmu))
+		return PTR_ERR(pmu);
+	pmus[nr_pmus++] = pmu;
 	return 0;
+}
+
+/* What programs ask for without a PMU's name, cycles and the like, is of the PMU of this type. */
+static int pmus_register_cpu(void)
+{
+	int err = pmu_register("cpu", PERF_TYPE_RAW, pvperf_sysfs_cpu);
+
+	/* So that events of "pvperf" may be in a group with events of "cpu". */
+	pvperf_pmu_template.task_ctx_nr = perf_sw_context;
+	return err ?: pmu_register("pvperf", -1, pvperf_sysfs_pvperf);
+}
+
+/* perf asks each PMU of a kind, as on such a machine. Other programs get the sum. */
+static int pmus_register_kinds(void)
+{
+	int err = pmu_register("pvperf", PERF_TYPE_RAW, pvperf_sysfs_pvperf);
+	unsigned int kind;
+
+	pvperf_pmu_template.capabilities |= PERF_PMU_CAP_EXTENDED_HW_TYPE;
+	for (kind = 1; kind <= KVM_PERF_KINDS && !err; kind++)
+		if (pvperf_kinds_name(kind))
+			err = pmu_register(pvperf_kinds_name(kind), -1, pvperf_sysfs_kind);
+	return err;
+}
+
+static int pmus_register(bool has)
+{
+	if (has)
+		return pmu_register("pvperf", -1, pvperf_sysfs_pvperf);
+	return pvperf_kinds_differ() ? pmus_register_kinds() : pmus_register_cpu();
 }
 
 int pvperf_pmu_init(void)
@@ -315,27 +361,19 @@ int pvperf_pmu_init(void)
 		return has;
 	if (!(pvperf_caps.features & KVM_PERF_FEATURE_SAMPLING))
 		pvperf_pmu_template.capabilities = PERF_PMU_CAP_NO_INTERRUPT;
-	pvperf_sysfs_init();
-	if (!has) {
-		err = pmu_register(&cpu_pmu, "cpu", PERF_TYPE_RAW,
-				   pvperf_sysfs_cpu);
-		if (err)
-			return err;
-		/* So that events of "pvperf" may be in a group with events of "cpu". */
-		pvperf_pmu_template.task_ctx_nr = perf_sw_context;
-	} else {
+	if (has)
 		pr_info("this VM has a PMU of its own (vPMU), and perf takes that for cycles and the like; ours are pvperf/vcpu-cycles/ and so on. A VM without a vPMU: -cpu ...,pmu=off, in libvirt <pmu state='off'/>, or kvm.enable_pmu=0 on the host\n");
-	}
-	err = pmu_register(&own_pmu, "pvperf", -1,
-			   pvperf_sysfs_pvperf);
-	if (err && cpu_pmu)
-		pvperf_compat_pmu_unregister(cpu_pmu);
+	else
+		pvperf_kinds_init();
+	pvperf_sysfs_init();
+	err = pmus_register(has);
+	if (err)
+		pvperf_pmu_exit();
 	return err;
 }
 
 void pvperf_pmu_exit(void)
 {
-	pvperf_compat_pmu_unregister(own_pmu);
-	if (cpu_pmu)
-		pvperf_compat_pmu_unregister(cpu_pmu);
+	while (nr_pmus)
+		pvperf_compat_pmu_unregister(pmus[--nr_pmus]);
 }

@@ -49,8 +49,14 @@ struct pvperf_key {
 	u64 need;	/* of the host's counters, see counters.h; follows from the above */
 };
 
-/* Of .how, one test for both: samples, or is about a CPU of the host. */
-#define PVPERF_KEY_RESTLESS	(KVM_PERF_FLAG_CPU | 1u << 16)
+/*
+ * About a CPU of the host, or about one kind of its cores: which counter such an event takes, and
+ * when, is not known here. So it needs none, and is not starved where it does not count.
+ */
+#define PVPERF_KEY_APART	(KVM_PERF_FLAG_CPU | KVM_PERF_FLAG_KINDS)
+
+/* Of .how, one test for both: samples, or is apart. */
+#define PVPERF_KEY_RESTLESS	(PVPERF_KEY_APART | 1u << 16)
 
 static_assert(offsetof(struct pvperf_key, sampling) == offsetof(struct pvperf_key, how) + 2);
 
@@ -198,6 +204,7 @@ struct pvperf_cpu {
 		unsigned long odd;	/* used, by a key that needs certain counters */
 		unsigned long refused;	/* have a key that the host has refused, see .refused_in */
 		unsigned long whole;	/* have a key that is about a CPU of the host */
+		unsigned long apart;	/* have a key of PVPERF_KEY_APART */
 		unsigned long looked;	/* of .whole, those that the watch has READ in turn */
 		unsigned long grouped;	/* have an event that is in a group, or .leaving one */
 	} set;

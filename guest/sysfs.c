@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * /sys/bus/event_source/devices/{cpu,pvperf}, where perf looks up the names of events.
+ * /sys/bus/event_source/devices/{cpu,pvperf,...}, where perf looks up the names of events.
  * Tables; calls trial.h to find out which events the host has. The invariant: an event
  * that is listed here can be opened, and its string has the format of sysfs.h.
  */
+#include <linux/cpumask.h>
+#include <linux/device.h>
 #include <linux/kernel.h>
 #include <linux/perf_event.h>
+#include <linux/string.h>
 #include "caps.h"
+#include "kinds.h"
 #include "state.h"
 #include "sysfs.h"
 #include "trial.h"
@@ -94,6 +98,17 @@ PMU_EVENT_ATTR_STRING(host-page-faults,		attr_sw2, "event=0x02,pv=0x2");
 PMU_EVENT_ATTR_STRING(host-context-switches,	attr_sw3, "event=0x03,pv=0x2");
 PMU_EVENT_ATTR_STRING(host-migrations,		attr_sw4, "event=0x04,pv=0x2");
 
+/*
+ * Of P cores. perf stat prints nothing if these names are missing where the CPU's model has them.
+ * The host's driver reads them from a register of metrics, in one group, which pvperf has not got;
+ * these codes are those for general counters.
+ */
+PMU_EVENT_ATTR_STRING(slots,			attr_td0, "event=0xa4,umask=0x01");
+PMU_EVENT_ATTR_STRING(topdown-retiring,		attr_td1, "event=0xc2,umask=0x02");
+PMU_EVENT_ATTR_STRING(topdown-bad-spec,		attr_td2, "event=0xa4,umask=0x04");
+PMU_EVENT_ATTR_STRING(topdown-fe-bound,		attr_td3, "event=0x9c,umask=0x01");
+PMU_EVENT_ATTR_STRING(topdown-be-bound,		attr_td4, "event=0xa4,umask=0x02");
+
 /* All begin with one entry for each generic event, at the index that is its number. */
 static struct attribute *cpu_attrs[] = {
 	&attr_cpu0.attr.attr,
@@ -106,6 +121,11 @@ static struct attribute *cpu_attrs[] = {
 	&attr_cpu7.attr.attr,
 	&attr_cpu8.attr.attr,
 	&attr_cpu9.attr.attr,
+	&attr_td0.attr.attr,
+	&attr_td1.attr.attr,
+	&attr_td2.attr.attr,
+	&attr_td3.attr.attr,
+	&attr_td4.attr.attr,
 	NULL,
 };
 
@@ -142,34 +162,48 @@ static struct attribute *host_attrs[] = {
 	NULL,
 };
 
-static unsigned long present;	/* bits of the generic events that the host has */
+/* Bits of the generic events that the host has; of all kinds of cores, and of each. */
+static unsigned long present[1 + KVM_PERF_KINDS];
 
-static umode_t event_visible(struct kobject *kobj, struct attribute *attr,
-			     int nr)
+/* @more: are the events there that follow the generic ones? */
+static umode_t visible(struct kobject *kobj, const struct attribute *attr, int nr, bool more)
 {
-	bool visible = nr < PERF_COUNT_HW_MAX ?
-		       present & BIT(nr) :
-		       pvperf_caps.features & KVM_PERF_FEATURE_HOST_SW;
+	const struct pmu *pmu = dev_get_drvdata(kobj_to_dev(kobj));
 
-	return visible ? attr->mode : 0;
+	if (nr < PERF_COUNT_HW_MAX)
+		more = present[pvperf_kinds_of(pmu)] & BIT(nr);
+	return more ? attr->mode : 0;
+}
+
+static umode_t cpu_visible(struct kobject *kobj, struct attribute *attr, int nr)
+{
+	const struct pmu *pmu = dev_get_drvdata(kobj_to_dev(kobj));
+
+	return visible(kobj, attr, nr, !strcmp(pmu->name, "cpu_core") &&
+				       pvperf_caps.features & KVM_PERF_FEATURE_RAW);
+}
+
+static umode_t pvperf_visible(struct kobject *kobj, struct attribute *attr, int nr)
+{
+	return visible(kobj, attr, nr, pvperf_caps.features & KVM_PERF_FEATURE_HOST_SW);
 }
 
 static const struct attribute_group cpu_events = {
 	.name = "events",
 	.attrs = cpu_attrs,
-	.is_visible = event_visible,
+	.is_visible = cpu_visible,
 };
 
 static const struct attribute_group pvperf_events = {
 	.name = "events",
 	.attrs = pvperf_attrs,
-	.is_visible = event_visible,
+	.is_visible = pvperf_visible,
 };
 
 static const struct attribute_group host_events = {
 	.name = "events",
 	.attrs = host_attrs,
-	.is_visible = event_visible,
+	.is_visible = pvperf_visible,
 };
 
 /* Has perf stat -a open one event of a PMU, not one on each of the guest's CPUs. */
@@ -253,6 +287,30 @@ const struct attribute_group *pvperf_sysfs_cpu[] = {
 	NULL,
 };
 
+/* On which CPUs perf opens an event of a kind of cores: any may run on a core of the kind. */
+static ssize_t cpus_show(struct device *dev, struct device_attribute *attr, char *buf)
+{
+	return sysfs_emit(buf, "%*pbl\n", cpumask_pr_args(cpu_online_mask));
+}
+static DEVICE_ATTR_RO(cpus);
+
+static struct attribute *cpus_attrs[] = {
+	&dev_attr_cpus.attr,
+	NULL,
+};
+
+static const struct attribute_group cpus_group = {
+	.attrs = cpus_attrs,
+};
+
+const struct attribute_group *pvperf_sysfs_kind[] = {
+	&cpu_format,
+	&cpu_events,
+	&caps_group,
+	&cpus_group,
+	NULL,
+};
+
 const struct attribute_group *pvperf_sysfs_pvperf[] = {
 	&pvperf_format,
 	&pvperf_events,
@@ -267,13 +325,28 @@ const struct attribute_group *pvperf_sysfs_host[] = {
 	NULL,
 };
 
-void pvperf_sysfs_init(void)
+static unsigned long present_on(unsigned int kind)
 {
-	struct pvperf_key key = { .type = KVM_PERF_TYPE_HARDWARE };
+	struct pvperf_key key = {
+		.type = KVM_PERF_TYPE_HARDWARE,
+		.flags = KVM_PERF_FLAG_KIND(kind),
+	};
+	unsigned long bits = 0;
 	int slot;
 
-	BUILD_BUG_ON(PERF_COUNT_HW_MAX != 10);
 	for (key.config = 0; key.config < PERF_COUNT_HW_MAX; key.config++)
 		if (pvperf_trial_open(&key, &slot) != -KVM_ENOENT)
-			present |= BIT(key.config);
+			bits |= BIT(key.config);
+	return bits;
+}
+
+void pvperf_sysfs_init(void)
+{
+	unsigned int kind;
+
+	BUILD_BUG_ON(PERF_COUNT_HW_MAX != 10);
+	present[0] = present_on(0);
+	for (kind = 1; kind <= KVM_PERF_KINDS; kind++)
+		if (pvperf_kinds_name(kind))
+			present[kind] = present_on(kind);
 }

@@ -19,6 +19,7 @@
 
 /* The attributes of each PMU. pvperf_sysfs_init() finds out which events the host has. */
 extern const struct attribute_group *pvperf_sysfs_cpu[];
+extern const struct attribute_group *pvperf_sysfs_kind[];
 extern const struct attribute_group *pvperf_sysfs_pvperf[];
 extern const struct attribute_group *pvperf_sysfs_host[];
 void pvperf_sysfs_init(void);

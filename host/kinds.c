@@ -19,12 +19,14 @@
 /* perf's numbers of PMUs are given in turn; those of the cores' early in the boot. */
 #define TYPES		64
 
+/* Also those without a CPU, so that a kind's number is the same on all hosts of a model. */
 static struct kind {
 	u32 type;			/* perf's number of the PMU */
 	char name[KVM_PERF_KIND_NAME];	/* not terminated if full */
 } kinds[KVM_PERF_KINDS];
 
 static u32 nr_kinds;
+static u32 kinds_there;			/* bit n: the kind n had a CPU online at the load */
 DEFINE_STATIC_KEY_FALSE(pvperf_kinds_differ);
 
 DEFINE_STATIC_CALL(pvperf_perf_create, perf_event_create_kernel_counter);
@@ -81,11 +83,12 @@ static struct perf_event *create_on_cpu(const struct perf_event_attr *attr, int 
 /* Bit n: kind n. */
 static u32 kinds_of(const struct guest_perf_attr *attr)
 {
-	const u32 all = BIT(nr_kinds) - 1, kind = KVM_PERF_FLAG_KIND_OF(attr->flags);
+	const u32 kind = KVM_PERF_FLAG_KIND_OF(attr->flags);
 
 	if (kind)
-		return all & BIT(kind - 1);
-	return attr->type != KVM_PERF_TYPE_RAW || pvperf_code_is_everywhere(attr->config) ? all : 0;
+		return kinds_there & BIT(kind - 1);
+	return attr->type != KVM_PERF_TYPE_RAW || pvperf_code_is_everywhere(attr->config) ?
+	       kinds_there : 0;
 }
 
 static int kinds_release(struct perf_event *perf)
@@ -292,9 +295,11 @@ static void kind_add(u32 type)
 	if (IS_ERR(perf))
 		return;
 	/* perf asks all PMUs about a type that it does not know. */
-	if (perf->pmu->type == type && kind_has_cpu(kind)) {
+	if (perf->pmu->type == type) {
 		memcpy(kind->name, perf->pmu->name,
 		       min(strlen(perf->pmu->name), sizeof(kind->name)));
+		if (kind_has_cpu(kind))
+			kinds_there |= BIT(nr_kinds);
 		nr_kinds++;
 	}
 	perf_event_release_kernel(perf);
@@ -310,8 +315,8 @@ u32 pvperf_kinds_init(void)
 	for (type = PERF_TYPE_MAX; type < TYPES && nr_kinds < KVM_PERF_KINDS; type++)
 		kind_add(type);
 	/* The type RAW's alone is what perf takes by itself. */
-	if (!nr_kinds || (nr_kinds == 1 && kinds[0].type == PERF_TYPE_RAW))
-		return nr_kinds = 0;
+	if (!kinds_there || (kinds_there == BIT(0) && kinds[0].type == PERF_TYPE_RAW))
+		return kinds_there = 0;
 	static_call_update(pvperf_perf_create, kinds_create);
 	static_call_update(pvperf_perf_release, kinds_release);
 	static_call_update(pvperf_perf_enable, kinds_enable);
@@ -328,7 +333,7 @@ void pvperf_kinds_cpuid(u32 leaf, u32 *eax, u32 *ebx, u32 *ecx, u32 *edx)
 	const char *name = kinds[i].name;
 
 	*eax = *ebx = *ecx = *edx = 0;
-	if (i >= nr_kinds)
+	if (!(kinds_there & BIT(i)))
 		return;
 	*eax = KVM_PERF_FLAG_KIND(i + 1);
 	memcpy(ebx, name, 4);

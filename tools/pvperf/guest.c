@@ -283,8 +283,12 @@ static void guest_pmus(const struct side *side, struct finding *f)
 	bool cpu = root_exists(DEVICES "/cpu"), own = root_exists(DEVICES "/pvperf");
 	/* Only pvperf_guest's PMU has min_period, the host's limit. */
 	bool ours = root_exists(DEVICES "/cpu/caps/min_period");
+	bool kinds = root_exists(DEVICES "/cpu_core/caps/min_period") ||
+		     root_exists(DEVICES "/cpu_atom/caps/min_period");
 
-	if (own && ours)
+	if (own && kinds)
+		finding_ok(f, "the PMUs cpu_core and cpu_atom, for what runs on the host's P and on its E cores, and pvperf, for both, count by the host's events; perf needs no option");
+	else if (own && ours)
 		finding_ok(f, "the PMUs cpu and pvperf count by the host's events; perf needs no option");
 	else if (own)
 		finding_ok(f, "the guest has a vPMU, cpu, which perf takes for cycles and the like; the host's events are pvperf/vcpu-cycles/ and so on. "

@@ -69,6 +69,9 @@ look guest-module-too-early machine_guest \
 	module problem 1 'once the host offers pvperf'
 look guest-pmu-of-its-own machine_guest 'rm -r sys/bus/event_source/devices/cpu/caps' \
 	pmus ok 0 "-cpu ...,pmu=off (libvirt: <pmu state='off'/>), or, for all VMs of the host, to load kvm with enable_pmu=0"
+look guest-pmus-of-kinds machine_guest \
+	'mv sys/bus/event_source/devices/cpu sys/bus/event_source/devices/cpu_atom' \
+	pmus ok 0 'cpu_core and cpu_atom'
 look guest-pmu-missing machine_guest 'rm -r sys/bus/event_source/devices/*' \
 	pmus problem 1 'the PMU pvperf is missing'
 look guest-not-counted machine_guest 'put perf_event 0 0 500 0' \

@@ -1,17 +1,24 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 # Unmodified perf in a guest whose vCPU runs on a P core (the host's CPU 0), on an E core (CPU 1),
-# and now here, now there. Of the instructions a P core takes an eighth for branches, an E core a
-# quarter.
+# and now here, now there. Of the instructions a P core takes an eighth for branches and a quarter for
+# loads, an E core a quarter and half.
 . ./lib.sh
 
 need_host_command
 host '[ -d /sys/bus/event_source/devices/cpu_atom ]' || tap_skip_all "the host's cores are of one kind"
 vms=/sys/kernel/debug/pvperf/vms
+devices=/sys/bus/event_source/devices
 want=20000004
-each=instructions:u,pvperf/vcpu-instructions,kind=1/u,pvperf/vcpu-instructions,kind=2/u
+each=pvperf/vcpu-instructions/u,pvperf/vcpu-instructions,kind=1/u,pvperf/vcpu-instructions,kind=2/u
+sum=pvperf/vcpu-instructions/u
+branches=pvperf/vcpu-branch-instructions/u
 
-perf stat -e instructions:u true 2> /dev/null	# the host knows the VM from its first call on
+[ -e $devices/cpu_core ] && [ -e $devices/cpu_atom ] && [ ! -e $devices/cpu ]
+tap $? "the PMUs have the names of the host's" "$(ls $devices | paste -sd ' ')"
+[ "$(cat $devices/cpu_core/cpus $devices/cpu_atom/cpus | paste -sd ' ')" = "0 0" ]
+tap $? "each of them is every CPU's"
+perf stat -e $sum true 2> /dev/null	# the host knows the VM from its first call on
 vmm=$(host "sed -n 's/.*pid=\([0-9]*\).*/\1/p' $vms | head -n 1")
 
 # runs_on CPU: the VMM, all its threads
@@ -19,32 +26,57 @@ runs_on() {
 	host "taskset -a -p -c $1 $vmm > /dev/null"
 }
 
-# counts COMMAND...: of each event, as counted, one a line; - where there is none
+# counts EVENTS COMMAND...: of each event, as counted, one a line; - where there is none
 counts() {
-	perf stat --no-scale -x, -o /tmp/stat -e "$each" "$@"
+	events=$1
+	shift
+	perf stat --no-scale -x, -o /tmp/stat -e "$events" "$@"
 	sed -n 's/^<not counted>.*/-/p; s/^\([0-9]*\),.*/\1/p' /tmp/stat | paste -sd ' '
 }
 
-# sees CPU NAME COUNTS SHARE: all that is on that core, of the instructions one in SHARE for branches
-sees() {
-	runs_on "$1"
-	got=$(counts ./loop20m)
-	[ "$got" = "$3" ]
-	tap $? "on $2" "$got"
-	n=$(count -e branches:u ./loop20m)
-	within "${n:-0}" $((want / $4)) 0.001
-	tap $? "branches as $2 sees them" "$n"
+# by_name EVENTS: the counts of these of ./loop20m, cpu_core's first; of the names that perf makes two
+by_name() {
+	perf stat --no-scale -x, -o /tmp/stat -e "$1" ./loop20m
+	awk -F, 'NF > 4 { n = $1 ~ /^[0-9]/ ? $1 : "-"
+			if ($3 ~ /cpu_core/) core = core " " n; else atom = atom " " n }
+		 END { print core atom }' /tmp/stat | cut -c 2-
 }
 
-sees 0 "a P core" "$want $want -" 8
-sees 1 "an E core" "$want - $want" 4
+# sees CPU NAME COUNTS NAMED SHARE: all that is on that core, of the instructions one in SHARE for
+# branches
+sees() {
+	runs_on "$1"
+	got=$(counts "$each" ./loop20m)
+	[ "$got" = "$3" ]
+	tap $? "on $2" "$got"
+	got=$(by_name instructions:u)
+	[ "$got" = "$4" ]
+	tap $? "instructions on $2: one row for each kind" "$got"
+	n=$(count -e $branches ./loop20m)
+	within "${n:-0}" $((want / $5)) 0.001
+	tap $? "branches as $2 sees them" "$n"
+	got=$(by_name cpu_core/mem_inst_retired.all_loads/u,cpu_atom/mem_uops_retired.all_loads/u)
+	n=$(echo "$got" | tr -d ' -')
+	within "${n:-0}" $((want * 2 / $5)) 0.001
+	tap $? "loads, by perf's names for this CPU, on $2" "$got"
+	perf stat -o /tmp/stat ./loop20m 2> /tmp/err && [ ! -s /tmp/err ] &&
+		[ "$(grep -c '^ *[0-9].*cpu_.*/instructions/' /tmp/stat)" = 1 ] &&
+		[ "$(grep -c 'not counted.*cpu_.*/instructions/' /tmp/stat)" = 1 ]
+	tap $? "perf stat without events, on $2" "$(cat /tmp/err /tmp/stat)"
+}
+
+sees 0 "a P core" "$want $want -" "$want -" 8
+retiring=$(sed -n 's/.* \([0-9.][0-9.]*\) *%  tma_retiring.*/\1/p' /tmp/stat | head -n 1)
+within "${retiring:-0}" 50 30
+tap $? "half of a P core's slots retire" "$retiring"
+sees 1 "an E core" "$want - $want" "- $want" 4
 
 moves() {
 	host "for i in 0 1 0 1 0 1 0 1 0 1; do taskset -a -p -c \$i $vmm; usleep 10000; done > /dev/null"
 }
 
 moves &
-got=$(counts ./loop100m)
+got=$(counts "$each" ./loop100m)
 wait
 echo "# $got"
 echo "$got" | awk '{ exit !($1 == 100000004 && $2 > 1000000 && $3 > 1000000 && $2 + $3 == $1) }'
@@ -53,16 +85,41 @@ tap $? "moved ten times: the sum is exact, and that of the kinds" "$got"
 tap $? "counted all the time" "$(cat /tmp/stat)"
 
 runs_on 1
-perf record -q -o $data -c 100000 -e instructions:u ./loop20m
+perf record -q -o $data -c 100000 -e $sum ./loop20m
 n=$(samples $data)
 [ "$n" -eq $((want / 100000)) ]
 tap $? "samples on an E core" "$n"
+moves &
+perf record -q -o $data -c 100000 -e $sum ./loop100m
+wait
+n=$(samples $data)
+[ "$n" -ge 998 ] && [ "$n" -le 1000 ]
+tap $? "samples of a vCPU that moves" "$n"
+
 moves &
 perf record -q -o $data -c 100000 -e instructions:u ./loop100m
 wait
 n=$(samples $data)
 [ "$n" -ge 998 ] && [ "$n" -le 1000 ]
-tap $? "samples of a vCPU that moves" "$n"
+tap $? "samples of a vCPU that moves, by an event for each kind" "$n"
+
+moves &
+got=$(counts "{$sum,$branches}" ./loop100m)
+wait
+echo "$got" | awk '{ exit !($1 == 100000004 && $2 > $1 / 8 && $2 < $1 / 4) }'
+tap $? "a group of sums, on a vCPU that moves" "$got"
+runs_on 0
+got=$(counts "{cpu_core/instructions/u,cpu_core/branches/u}" ./loop20m)
+[ "${got% *}" = "$want" ] && within "${got#* }" $((want / 8)) 0.001
+tap $? "a group of P cores' events" "$got"
+for f in "$sum" instructions:u; do
+	moves &
+	perf record -q -o $data -F 2000 -e $f ./loop100m
+	wait
+	n=$(samples $data)
+	[ "$n" -ge 150 ] && [ "$n" -le 300 ]
+	tap $? "$f at a frequency, on a vCPU that moves" "$n"
+done
 
 n=$(count -e r00c0:u ./loop20m)
 [ "$n" = "$want" ]
