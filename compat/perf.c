@@ -46,8 +46,9 @@ int pvperf_compat_overflow_nmi(struct perf_event *event,
 /*
  * Up to 6.1 (told by the capability, whose bit later got another meaning) contexts
  * of tasks use a struct pmu after it was unregistered: its disable count and its
- * enable and disable functions. So on these kernels the struct pmu is never freed,
- * and is given what these contexts need: a count, and core's own empty functions.
+ * functions for brackets and transactions, also around events of the PMU that came after it. So
+ * on these kernels the struct pmu is never freed, and is given what these contexts need: a
+ * count, and core's own empty functions.
  */
 #ifdef PERF_PMU_CAP_HETEROGENEOUS_CPUS
 
@@ -56,12 +57,18 @@ struct kept_pmu {
 	int __percpu *disable_count;	/* used after the PMU was unregistered */
 };
 
-static void (*core_nop)(struct pmu *pmu);
+static struct {
+	void (*bracket)(struct pmu *pmu);
+	void (*start)(struct pmu *pmu, unsigned int flags);
+	int (*commit)(struct pmu *pmu);
+} core_nop;
 
 static int kept_pmu_init(void)
 {
-	core_nop = (void *)pvperf_symbol("perf_pmu_nop_void");
-	return core_nop ? 0 : -ENOENT;
+	core_nop.bracket = (void *)pvperf_symbol("perf_pmu_nop_void");
+	core_nop.start = (void *)pvperf_symbol("perf_pmu_nop_txn");
+	core_nop.commit = (void *)pvperf_symbol("perf_pmu_nop_int");
+	return core_nop.bracket && core_nop.start && core_nop.commit ? 0 : -ENOENT;
 }
 
 static struct pmu *kept_pmu_alloc(void)
@@ -96,8 +103,11 @@ static void kept_pmu_leave(struct pmu *pmu)
 	struct kept_pmu *c = container_of(pmu, typeof(*c), pmu);
 
 	pmu->pmu_disable_count = c->disable_count;
-	pmu->pmu_enable = core_nop;
-	pmu->pmu_disable = core_nop;
+	pmu->pmu_enable = core_nop.bracket;
+	pmu->pmu_disable = core_nop.bracket;
+	pmu->start_txn = core_nop.start;
+	pmu->commit_txn = core_nop.commit;
+	pmu->cancel_txn = core_nop.bracket;
 	pmu->name = NULL;
 	pmu->attr_groups = NULL;
 }
@@ -127,13 +137,6 @@ static void kept_pmu_free(struct pmu *pmu)
 
 #endif
 
-/* Before 6.2 several PMUs could share the tasks' context of hardware events, if they said so. */
-#ifdef PERF_PMU_CAP_HETEROGENEOUS_CPUS
-#define SHARES_CONTEXT	PERF_PMU_CAP_HETEROGENEOUS_CPUS
-#else
-#define SHARES_CONTEXT	0
-#endif
-
 struct pmu *pvperf_compat_pmu_register(const struct pmu *like, const char *name,
 				       int type)
 {
@@ -143,7 +146,6 @@ struct pmu *pvperf_compat_pmu_register(const struct pmu *like, const char *name,
 	if (!pmu)
 		return ERR_PTR(-ENOMEM);
 	*pmu = *like;
-	pmu->capabilities |= SHARES_CONTEXT;
 	kept_pmu_prepare(pmu);
 	err = perf_pmu_register(pmu, name, type);
 	if (!err)

@@ -245,15 +245,17 @@ static void guest_raw(const struct side *side, struct finding *f)
 		finding_ok(f, "select, umask, edge, inv, cmask; other bits are ignored, as on bare metal");
 }
 
-/* The functions that compat/perf.c looks up, the last one up to 6.1 only. */
+/* The functions that compat/perf.c looks up, the last three up to 6.1 only. */
 static void guest_functions(const struct side *side, struct finding *f)
 {
 	struct symbol symbols[] = {
 		{ .name = "perf_event_overflow" },
 		{ .name = "perf_sample_event_took" },
 		{ .name = "perf_pmu_nop_void" },
+		{ .name = "perf_pmu_nop_txn" },
+		{ .name = "perf_pmu_nop_int" },
 	};
-	int n = strncmp(root_release(), "6.1.", 4) ? N(symbols) - 1 : N(symbols);
+	int n = strncmp(root_release(), "6.1.", 4) ? N(symbols) - 3 : N(symbols);
 	char names[128];
 	int err = symbols_known(symbols, n);
 

@@ -49,7 +49,8 @@ machine_guest() {
 		'4000ff00 4000ff02 65507650 76506672 66726550' \
 		'4000ff01 10001 7f 50565046 0' '4000ff02 40 40 6 3e8' > cpuid
 	printf '0000000000000000 T %s\n' perf_event_overflow \
-		perf_sample_event_took perf_pmu_nop_void > proc/kallsyms
+		perf_sample_event_took perf_pmu_nop_void perf_pmu_nop_txn \
+		perf_pmu_nop_int > proc/kallsyms
 	put sys/module/pvperf_guest/initstate live
 	put sys/bus/event_source/devices/cpu/caps/min_period 1000
 	put sys/bus/event_source/devices/pvperf/caps/min_period 1000
