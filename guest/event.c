@@ -7,6 +7,7 @@
  */
 #include <linux/hardirq.h>
 #include <linux/lockdep.h>
+#include <linux/minmax.h>
 #include <linux/sched/clock.h>
 #include "../compat/core.h"
 #include "account.h"
@@ -14,6 +15,7 @@
 #include "caps.h"
 #include "event.h"
 #include "group.h"
+#include "kinds.h"
 #include "period.h"
 #include "slot.h"
 #include "state.h"
@@ -214,11 +216,12 @@ int pvperf_event_add(struct perf_event *event, int flags)
 	return 0;
 }
 
+/* Or waits for a core of its kind, as core would leave it inactive on a host with such cores. */
 static bool slot_counts(struct pvperf_cpu *cpu, int s)
 {
 	struct pvperf_slot *slot = &cpu->slot[s];
 
-	return !pvperf_event_wanted(slot) ||
+	return !pvperf_event_wanted(slot) || slot->key.flags & KVM_PERF_FLAG_KINDS ||
 	       (slot->on && READ_ONCE(cpu->area->event[s].state) ==
 			    KVM_PERF_STATE_COUNTING);
 }
@@ -263,4 +266,45 @@ void pvperf_event_del(struct perf_event *event, int flags)
 	__set_bit(slot - cpu->slot, &cpu->set.leaving);
 	cpu->counters.used -= p->key.need;
 	pvperf_batch_leave(cpu, slot);
+}
+
+/*
+ * core has the events of a PMU take turns, but not the PMUs: the first one could have all slots. So
+ * each leaves some to the others. Kind 0: sums.
+ */
+static bool kind_has_place(const struct pvperf_cpu *cpu, unsigned int kind)
+{
+	unsigned int events = pvperf_caps.events, nr = pvperf_nr_kinds;
+
+	if (events <= nr || !nr)
+		return true;
+	return cpu->counters.of_kind[kind] < (kind ? max((events - 1) / nr, 1U) : events - nr);
+}
+
+int pvperf_event_add_kind(struct perf_event *event, int flags)
+{
+	struct pvperf_event *p = pvperf_event_of(event);
+	unsigned int kind = KVM_PERF_FLAG_KIND_OF(p->key.flags);
+	struct pvperf_cpu *cpu = pvperf_cpu_this();
+	int err;
+
+	if (!kind_has_place(cpu, kind))
+		return -EAGAIN;
+	err = pvperf_event_add(event, flags);
+	if (err || !p->slot)
+		return err;
+	cpu->counters.of_kind[kind]++;
+	/* It is not known if this one and those that idle fit. */
+	if (kind)
+		cpu->counters.scarce = true;
+	return 0;
+}
+
+void pvperf_event_del_kind(struct perf_event *event, int flags)
+{
+	struct pvperf_event *p = pvperf_event_of(event);
+
+	if (p->slot)
+		pvperf_cpu_this()->counters.of_kind[KVM_PERF_FLAG_KIND_OF(p->key.flags)]--;
+	pvperf_event_del(event, flags);
 }

@@ -10,6 +10,9 @@ struct pvperf_cpu;
 /* The functions of struct pmu. IRQs off, on the CPU; start and stop in NMIs, too. */
 int pvperf_event_add(struct perf_event *event, int flags);
 void pvperf_event_del(struct perf_event *event, int flags);
+/* The same where there are kinds of cores. */
+int pvperf_event_add_kind(struct perf_event *event, int flags);
+void pvperf_event_del_kind(struct perf_event *event, int flags);
 void pvperf_event_start(struct perf_event *event, int flags);
 void pvperf_event_stop(struct perf_event *event, int flags);
 

@@ -5,7 +5,6 @@
  */
 #include <linux/bitfield.h>
 #include <linux/perf_event.h>
-#include <linux/string.h>
 #include <asm/cpufeature.h>
 #include <pvperf/codes.h>
 #include "caps.h"
@@ -19,7 +18,9 @@
 /* Of "pvperf", or a CPU of the host. The config of other PMUs is as the maker's driver has it. */
 static bool event_is_own(const struct perf_event *event)
 {
-	return strstarts(event->pmu->name, "pvperf");
+	const struct pmu *pmu = event->pmu;
+
+	return pmu->type == PERF_TYPE_RAW ? pvperf_nr_kinds : !pvperf_kinds_of(pmu);
 }
 
 /* Does core send generic events to @pmu: those that name no PMU, or this one? */

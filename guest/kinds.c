@@ -11,6 +11,7 @@
 #include "kinds.h"
 
 static char names[KVM_PERF_KINDS][KVM_PERF_KIND_NAME + 1];
+unsigned int pvperf_nr_kinds;
 
 void pvperf_kinds_init(void)
 {
@@ -21,19 +22,11 @@ void pvperf_kinds_init(void)
 		return;
 	for (i = 0; i < KVM_PERF_KINDS; i++) {
 		pvperf_caps_kind(i + 1, names[i]);
-		if (!strstarts(names[i], "cpu_") || strchr(names[i], '/'))
+		if (strstarts(names[i], "cpu_") && !strchr(names[i], '/'))
+			pvperf_nr_kinds++;
+		else
 			names[i][0] = '\0';
 	}
-}
-
-bool pvperf_kinds_differ(void)
-{
-	unsigned int i;
-
-	for (i = 0; i < KVM_PERF_KINDS; i++)
-		if (names[i][0])
-			return true;
-	return false;
 }
 
 const char *pvperf_kinds_name(unsigned int kind)
@@ -41,7 +34,7 @@ const char *pvperf_kinds_name(unsigned int kind)
 	return names[kind - 1][0] ? names[kind - 1] : NULL;
 }
 
-unsigned int pvperf_kinds_of(const struct pmu *pmu)
+unsigned int pvperf_kinds_find(const struct pmu *pmu)
 {
 	unsigned int i;
 

@@ -102,6 +102,22 @@ static u64 event_need(const struct perf_event *event)
 	       key_need(&pvperf_event_of(event)->key) : 0;
 }
 
+static u16 event_kind(const struct perf_event *event)
+{
+	return pvperf_event_is(event) ? pvperf_event_of(event)->key.flags & KVM_PERF_FLAG_KINDS : 0;
+}
+
+/* Before 6.2 core allows a group of events of several kinds, which would never count together. */
+static bool event_fits_kind(struct perf_event *event)
+{
+	struct perf_event *leader = event->group_leader, *sibling;
+	u16 kind = event_kind(event), other = event_kind(leader);
+
+	for_each_sibling_event(sibling, leader)
+		other = other ?: event_kind(sibling);
+	return !kind || !other || kind == other;
+}
+
 /* A group that needs more than the host's counters would wait for ever. */
 static int event_check_group(struct perf_event *event)
 {
@@ -111,6 +127,8 @@ static int event_check_group(struct perf_event *event)
 	if (leader == event || !pvperf_core_rotates(event) ||
 	    !pvperf_caps.counters.general)
 		return 0;
+	if (!event_fits_kind(event))
+		return -EINVAL;
 	need += event_need(leader);
 	for_each_sibling_event(sibling, leader)
 		need += event_need(sibling);
@@ -248,7 +266,7 @@ int pvperf_pmu_event_begin(struct perf_event *event, const struct pvperf_key *ke
 static bool event_asks_for_sum(const struct perf_event *event)
 {
 	return event->attr.type != event->pmu->type && event->pmu->type == PERF_TYPE_RAW &&
-	       pvperf_kinds_differ();
+	       pvperf_nr_kinds;
 }
 
 static int event_init(struct perf_event *event)
@@ -350,7 +368,7 @@ static int pmus_register(bool has)
 {
 	if (has)
 		return pmu_register("pvperf", -1, pvperf_sysfs_pvperf);
-	return pvperf_kinds_differ() ? pmus_register_kinds() : pmus_register_cpu();
+	return pvperf_nr_kinds ? pmus_register_kinds() : pmus_register_cpu();
 }
 
 int pvperf_pmu_init(void)
@@ -361,6 +379,10 @@ int pvperf_pmu_init(void)
 		return has;
 	if (!(pvperf_caps.features & KVM_PERF_FEATURE_SAMPLING))
 		pvperf_pmu_template.capabilities = PERF_PMU_CAP_NO_INTERRUPT;
+	if (pvperf_caps.features & KVM_PERF_FEATURE_KINDS) {
+		pvperf_pmu_template.add = pvperf_event_add_kind;
+		pvperf_pmu_template.del = pvperf_event_del_kind;
+	}
 	if (has)
 		pr_info("this VM has a PMU of its own (vPMU), and perf takes that for cycles and the like; ours are pvperf/vcpu-cycles/ and so on. A VM without a vPMU: -cpu ...,pmu=off, in libvirt <pmu state='off'/>, or kvm.enable_pmu=0 on the host\n");
 	else

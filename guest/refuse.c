@@ -91,7 +91,7 @@ int pvperf_refuse_raw_kind(u64 config)
 
 int pvperf_refuse_kind(void)
 {
-	return refuse(-ENOENT, "one kind of cores (kind=): the host's cores are alike; leave kind= out");
+	return refuse(-ENOENT, "one kind of cores (kind=, cpu_core, cpu_atom): the host's cores are alike; use pvperf/vcpu-cycles/ and so on, or, if the VM has moved, load pvperf_guest again");
 }
 
 int pvperf_refuse_host(void)

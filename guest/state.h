@@ -212,6 +212,7 @@ struct pvperf_cpu {
 	struct {			/* of the host; event.c, idle.c, account.c, watch.c */
 		u64 used;		/* what the hardware events in slots need */
 		bool scarce;		/* too few since the last tick */
+		u8 of_kind[1 + KVM_PERF_KINDS];	/* events in slots, where cores are of kinds */
 		u32 shown;		/* most events seen counting at once ... */
 		unsigned long shown_until;	/* ... which holds until then; jiffies */
 	} counters;

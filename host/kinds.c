@@ -292,6 +292,9 @@ static void kind_add(u32 type)
 
 	kind->type = type;
 	perf = create_cycles(kind, -1);
+	/* The driver's answer for a PMU without a CPU, which has a number, too. */
+	if (perf == ERR_PTR(-ENOMEM))
+		nr_kinds++;
 	if (IS_ERR(perf))
 		return;
 	/* perf asks all PMUs about a type that it does not know. */

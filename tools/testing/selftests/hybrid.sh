@@ -84,6 +84,21 @@ tap $? "moved ten times: the sum is exact, and that of the kinds" "$got"
 [ "$(stat_share /tmp/stat | awk 'NR == 1 { print $2 }')" = 100.00 ]
 tap $? "counted all the time" "$(cat /tmp/stat)"
 
+runs_on 0
+perf stat -o /tmp/stat -e instructions:uD sh -c "./loop20m; host taskset -a -p -c 1 $vmm > /dev/null; ./loop20m"
+[ "$(grep -c '^ *[0-9].*cpu_.*/instructions' /tmp/stat)" = 2 ]
+tap $? "a pinned event of a kind waits for such a core" "$(cat /tmp/stat)"
+
+# Of each kind more than there are slots.
+many=$(seq 20 | sed 's/.*/instructions:u,branches:u,cycles:u,cache-misses:u/' | paste -sd ,)
+for on in "0 cpu_core" "1 cpu_atom"; do
+	runs_on "${on% *}"
+	perf stat -o /tmp/stat -e "$many" ./loop100m
+	n=$(grep -c "^ *[0-9].*${on#* }" /tmp/stat)
+	[ "$n" -ge 45 ]
+	tap $? "80 events of ${on#* } have turns beside 80 of the other kind" "$n"
+done
+
 runs_on 1
 perf record -q -o $data -c 100000 -e $sum ./loop20m
 n=$(samples $data)
