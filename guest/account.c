@@ -96,7 +96,8 @@ static __always_inline void
 account_note_starved(struct pvperf_cpu *cpu, const struct pvperf_slot *slot,
 		     u32 state)
 {
-	if (unlikely(state != KVM_PERF_STATE_COUNTING) && !(cpu->set.apart & BIT(slot - cpu->slot)))
+	if (unlikely(state != KVM_PERF_STATE_COUNTING) &&
+	    !(cpu->apart.slots & BIT(slot - cpu->slot)))
 		__set_bit(slot - cpu->slot, &cpu->starve.slots);
 }
 
@@ -171,7 +172,7 @@ static __always_inline void account_update(struct pvperf_cpu *cpu, struct pvperf
 	lost = p->lost;
 	pvperf_time_book(p, ev, next, cpu->batch.now);
 	/* Those apart say nothing about what is left for this vCPU where it runs. */
-	cpu->counters.scarce |= p->lost != lost && !(cpu->set.apart & BIT(slot - cpu->slot));
+	cpu->counters.scarce |= p->lost != lost && !(cpu->apart.slots & BIT(slot - cpu->slot));
 }
 
 void pvperf_account_excuse(struct perf_event *event, u64 time)

@@ -37,7 +37,7 @@ static void check_slot(struct pvperf_cpu *cpu, int s)
 	check(!(cpu->set.refused & bit) || !slot->open);
 	check(!slot->event || pvperf_event_of(slot->event)->slot == slot);
 	check(!slot->event || !!(cpu->set.whole & bit) == !!(slot->key.flags & KVM_PERF_FLAG_CPU));
-	check(!slot->event || !!(cpu->set.apart & bit) == !!(slot->key.flags & PVPERF_KEY_APART));
+	check(!slot->event || !!(cpu->apart.slots & bit) == !!(slot->key.flags & PVPERF_KEY_APART));
 	check(!slot->event || pvperf_key_equal(&slot->key, &pvperf_event_of(slot->event)->key));
 }
 

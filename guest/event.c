@@ -278,7 +278,7 @@ static bool kind_has_place(const struct pvperf_cpu *cpu, unsigned int kind)
 
 	if (events <= nr || !nr)
 		return true;
-	return cpu->counters.of_kind[kind] < (kind ? max((events - 1) / nr, 1U) : events - nr);
+	return cpu->apart.of_kind[kind] < (kind ? max((events - 1) / nr, 1U) : events - nr);
 }
 
 int pvperf_event_add_kind(struct perf_event *event, int flags)
@@ -293,7 +293,7 @@ int pvperf_event_add_kind(struct perf_event *event, int flags)
 	err = pvperf_event_add(event, flags);
 	if (err || !p->slot)
 		return err;
-	cpu->counters.of_kind[kind]++;
+	cpu->apart.of_kind[kind]++;
 	/* It is not known if this one and those that idle fit. */
 	if (kind)
 		cpu->counters.scarce = true;
@@ -305,6 +305,6 @@ void pvperf_event_del_kind(struct perf_event *event, int flags)
 	struct pvperf_event *p = pvperf_event_of(event);
 
 	if (p->slot)
-		pvperf_cpu_this()->counters.of_kind[KVM_PERF_FLAG_KIND_OF(p->key.flags)]--;
+		pvperf_cpu_this()->apart.of_kind[KVM_PERF_FLAG_KIND_OF(p->key.flags)]--;
 	pvperf_event_del(event, flags);
 }

@@ -56,7 +56,7 @@ static inline unsigned long pvperf_starve_suspects(const struct pvperf_cpu *cpu,
 {
 	if (likely(!cpu->set.idling) || !(dirty & cpu->set.on) || pvperf_idle_is_shown(cpu))
 		return 0;
-	return cpu->set.on & ~(cpu->set.idling | cpu->set.apart);
+	return cpu->set.on & ~(cpu->set.idling | cpu->apart.slots);
 }
 
 /* @slots will be READ in this batch, to find those that starve. */

@@ -89,7 +89,7 @@ void pvperf_slot_claim(struct pvperf_cpu *cpu, int s, const struct pvperf_key *k
 	}
 	slot->key = *key;
 	__assign_bit(s, &cpu->set.whole, key->flags & KVM_PERF_FLAG_CPU);
-	__assign_bit(s, &cpu->set.apart, key->flags & PVPERF_KEY_APART);
+	__assign_bit(s, &cpu->apart.slots, key->flags & PVPERF_KEY_APART);
 	__assign_bit(s, &cpu->set.odd, pvperf_counters_odd(key->need));
 	if (!slot->on || slot->close)
 		set_bit(s, &cpu->set.dirty);

@@ -204,7 +204,6 @@ struct pvperf_cpu {
 		unsigned long odd;	/* used, by a key that needs certain counters */
 		unsigned long refused;	/* have a key that the host has refused, see .refused_in */
 		unsigned long whole;	/* have a key that is about a CPU of the host */
-		unsigned long apart;	/* have a key of PVPERF_KEY_APART */
 		unsigned long looked;	/* of .whole, those that the watch has READ in turn */
 		unsigned long grouped;	/* have an event that is in a group, or .leaving one */
 	} set;
@@ -212,7 +211,6 @@ struct pvperf_cpu {
 	struct {			/* of the host; event.c, idle.c, account.c, watch.c */
 		u64 used;		/* what the hardware events in slots need */
 		bool scarce;		/* too few since the last tick */
-		u8 of_kind[1 + KVM_PERF_KINDS];	/* events in slots, where cores are of kinds */
 		u32 shown;		/* most events seen counting at once ... */
 		unsigned long shown_until;	/* ... which holds until then; jiffies */
 	} counters;
@@ -246,6 +244,11 @@ struct pvperf_cpu {
 
 	int refused_in[PVPERF_SLOTS];	/* the pvperf_slot_round of that */
 	struct pvperf_slot slot[PVPERF_SLOTS];
+
+	struct {			/* slot.c, event.c; at the end, as slots are nearer then */
+		unsigned long slots;	/* have a key of PVPERF_KEY_APART */
+		u8 of_kind[1 + KVM_PERF_KINDS];	/* events in slots, where cores are of kinds */
+	} apart;
 };
 
 /* An NMI that was announced together with another one comes within this; jiffies. */
