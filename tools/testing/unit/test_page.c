@@ -137,7 +137,9 @@ static void read_checked(int i, uint64_t *last, uint64_t at_least)
 {
 	struct pvperf_event_sync s;
 
-	pvperf_page_event_read(&shared.event[i], &s);
+	/* A busy machine may have stopped the host's side within an update, for more than all tries. */
+	while (!pvperf_page_event_read(&shared.event[i], &s))
+		sched_yield();
 	if (!is_whole(&s))
 		note(TORN);
 	if (s.count < *last)
