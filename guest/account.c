@@ -171,7 +171,7 @@ static __always_inline void account_update(struct pvperf_cpu *cpu, struct pvperf
 		return;
 	lost = p->lost;
 	pvperf_time_book(p, ev, next, cpu->batch.now);
-	/* Those apart say nothing about what is left for this vCPU where it runs. */
+	/* An event apart loses time on other cores, too: counters may be plenty on this one. */
 	cpu->counters.scarce |= p->lost != lost && !(cpu->apart.slots & BIT(slot - cpu->slot));
 }
 

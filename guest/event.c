@@ -216,7 +216,10 @@ int pvperf_event_add(struct perf_event *event, int flags)
 	return 0;
 }
 
-/* Or waits for a core of its kind, as core would leave it inactive on a host with such cores. */
+/*
+ * An event of one kind of cores may be waiting for such a core. Where the CPUs themselves are of
+ * several kinds, core leaves such a pinned event inactive, too, and has no error for it.
+ */
 static bool slot_counts(struct pvperf_cpu *cpu, int s)
 {
 	struct pvperf_slot *slot = &cpu->slot[s];

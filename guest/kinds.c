@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * For which kinds of the host's cores there is a PMU here: by its name, which is the host's
- * kernel's: cpu_core, cpu_atom. perf looks for these PMUs where the CPU's model is one of P and E
- * cores. The invariant: a PMU of a kind has its name from this table, so the kind is known from
- * when perf core knows the PMU.
+ * The kinds of the host's cores for which this guest has a PMU. The PMU has the name that the
+ * host's kernel has for it, cpu_core or cpu_atom: perf looks for these names where the CPU's
+ * model has P and E cores. The invariant: a PMU of a kind has its name from this table, so the
+ * kind is known from when perf core knows the PMU.
  */
 #include <linux/perf_event.h>
 #include <linux/string.h>

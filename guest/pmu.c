@@ -107,7 +107,7 @@ static u16 event_kind(const struct perf_event *event)
 	return pvperf_event_is(event) ? pvperf_event_of(event)->key.flags & KVM_PERF_FLAG_KINDS : 0;
 }
 
-/* Before 6.2 core allows a group of events of several kinds, which would never count together. */
+/* Before 6.2 core allows a group of events of several kinds. A vCPU is on a core of one kind. */
 static bool event_fits_kind(struct perf_event *event)
 {
 	struct perf_event *leader = event->group_leader, *sibling;

@@ -99,7 +99,7 @@ PMU_EVENT_ATTR_STRING(host-context-switches,	attr_sw3, "event=0x03,pv=0x2");
 PMU_EVENT_ATTR_STRING(host-migrations,		attr_sw4, "event=0x04,pv=0x2");
 
 /*
- * Of P cores. perf stat prints nothing if these names are missing where the CPU's model has them.
+ * Of P cores. Without these names perf stat, if given no events, complains (6.12) on such a model.
  * The host's driver reads them from a register of metrics, in one group, which pvperf has not got;
  * these codes are those for general counters.
  */

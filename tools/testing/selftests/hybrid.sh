@@ -104,19 +104,23 @@ perf record -q -o $data -c 100000 -e $sum ./loop20m
 n=$(samples $data)
 [ "$n" -eq $((want / 100000)) ]
 tap $? "samples on an E core" "$n"
-moves &
-perf record -q -o $data -c 100000 -e $sum ./loop100m
-wait
-n=$(samples $data)
-[ "$n" -ge 998 ] && [ "$n" -le 1000 ]
-tap $? "samples of a vCPU that moves" "$n"
 
-moves &
-perf record -q -o $data -c 100000 -e instructions:u ./loop100m
-wait
-n=$(samples $data)
-[ "$n" -ge 998 ] && [ "$n" -le 1000 ]
-tap $? "samples of a vCPU that moves, by an event for each kind" "$n"
+# recorded OPTIONS...: how many samples, of a vCPU that moves
+recorded() {
+	moves &
+	perf record -q -o $data "$@" ./loop100m
+	wait
+	samples $data
+}
+
+for e in "$sum" instructions:u; do
+	n=$(recorded -c 100000 -e $e)
+	[ "$n" -ge 998 ] && [ "$n" -le 1000 ]
+	tap $? "$e in periods, on a vCPU that moves" "$n"
+	n=$(recorded -F 2000 -e $e)
+	[ "$n" -ge 150 ] && [ "$n" -le 300 ]
+	tap $? "$e at a frequency, on a vCPU that moves" "$n"
+done
 
 moves &
 got=$(counts "{$sum,$branches}" ./loop100m)
@@ -127,14 +131,6 @@ runs_on 0
 got=$(counts "{cpu_core/instructions/u,cpu_core/branches/u}" ./loop20m)
 [ "${got% *}" = "$want" ] && within "${got#* }" $((want / 8)) 0.001
 tap $? "a group of P cores' events" "$got"
-for f in "$sum" instructions:u; do
-	moves &
-	perf record -q -o $data -F 2000 -e $f ./loop100m
-	wait
-	n=$(samples $data)
-	[ "$n" -ge 150 ] && [ "$n" -le 300 ]
-	tap $? "$f at a frequency, on a vCPU that moves" "$n"
-done
 
 n=$(count -e r00c0:u ./loop20m)
 [ "$n" = "$want" ]
@@ -144,6 +140,7 @@ grep -q 'not supported' /tmp/stat
 tap $? "one that does not is refused" "$(cat /tmp/stat)"
 dmesg | grep 'refused: raw event 0x1a8' | grep -q 'pvperf/config=0x1a8,kind=1/'
 tap $? "the log has the way out"
+runs_on 1
 perf stat -x, -o /tmp/stat -e pvperf/config=0xc0,kind=2/u ./loop20m
 [ "$(stat_value /tmp/stat)" = "$want" ]
 tap $? "which works" "$(cat /tmp/stat)"
