@@ -30,7 +30,8 @@ def accelerator(a):
     return True, ['-accel', 'tcg,thread=single,tb-size=512',
                   *(['-icount', 'shift=0,sleep=off'] if a.icount else []),
                   '-seed', str(a.seed), '-rtc', 'base=2026-01-01,clock=vm',
-                  '-cpu', 'EPYC,+svm,+npt,+vgif,pmu-emu=on' + (',pmu-v2=on' if a.pmu_v2 else '')]
+                  '-cpu', 'EPYC,+svm,+npt,+vgif,pmu-emu=on' + (',pmu-v2=on' if a.pmu_v2 or a.lbr else '')
+                  + (',pmu-lbr=on' if a.lbr else '')]
 
 
 def command(a, accel, append, log, tmp):
