@@ -149,6 +149,20 @@ static inline bool pvperf_kvm_is_running(void)
 }
 
 /**
+ * pvperf_kvm_runs() - Does the current thread run a vCPU?
+ * @kvcpu: the vCPU
+ *
+ * See pvperf_kvm_is_running().
+ *
+ * Context: any, NMI included.
+ * Return: true if so.
+ */
+static inline bool pvperf_kvm_runs(const struct kvm_vcpu *kvcpu)
+{
+	return current->preempt_notifiers.first == &kvcpu->preempt_notifier.link;
+}
+
+/**
  * pvperf_kvm_index() - The number of a vCPU in its VM
  * @kvcpu: the vCPU
  *

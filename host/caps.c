@@ -10,6 +10,7 @@
 #include "../compat/cpuid.h"
 #include "caps.h"
 #include "kinds.h"
+#include "lbr.h"
 #include "narrow.h"
 #include "selects.h"
 
@@ -100,6 +101,8 @@ static void caps_counting(bool hardware)
 	counters = caps_counters();
 	counter_kinds = caps_kinds();
 	pvperf_offer.kinds = pvperf_kinds_init();
+	pvperf_lbr_init();
+	pvperf_offer.branches = pvperf_lbr_depth;
 	pvperf_narrow_init();
 }
 
@@ -117,6 +120,17 @@ static void caps_host_cpus(const struct pvperf_policy *policy, u32 *all, u32 *on
 		return;
 	*all = cpumask_last(cpu_present_mask) + 1;
 	*online = num_online_cpus();
+}
+
+static void caps_branches(const struct pvperf_policy *policy, u32 *depth, u32 *fields)
+{
+	*depth = *fields = 0;
+	if (!(pvperf_policy_features(policy, &pvperf_offer) & KVM_PERF_FEATURE_BRANCHES))
+		return;
+	*depth = pvperf_offer.branches;
+	if (pvperf_policy_word(policy, PVPERF_WORD_BRANCHES) == PVPERF_BRANCHES_FULL)
+		*fields = KVM_PERF_BRANCH_MISPREDICTED | KVM_PERF_BRANCH_SPECULATIVE |
+			  KVM_PERF_BRANCH_CORRECT;
 }
 
 void pvperf_caps_cpuid(const struct pvperf_policy *policy, u32 leaf, u32 *eax, u32 *ebx,
@@ -149,7 +163,11 @@ void pvperf_caps_cpuid(const struct pvperf_policy *policy, u32 leaf, u32 *eax, u
 		caps_host_cpus(policy, eax, ebx);
 		*ecx = *edx = 0;
 		break;
-	case KVM_PERF_CPUID_KINDS ... KVM_PERF_CPUID_MAX:
+	case KVM_PERF_CPUID_BRANCHES:
+		caps_branches(policy, eax, ebx);
+		*ecx = *edx = 0;
+		break;
+	case KVM_PERF_CPUID_KINDS ... KVM_PERF_CPUID_KINDS + KVM_PERF_KINDS - 1:
 		pvperf_kinds_cpuid(leaf, eax, ebx, ecx, edx);
 		break;
 	default:

@@ -60,13 +60,22 @@ static int decode_flags(const struct guest_perf_attr *attr)
 	return attr->flags & ~whole || !(attr->flags & KVM_PERF_FLAG_CPU) ? -KVM_EINVAL : 0;
 }
 
+/* They come with overflows. */
+static int decode_branches(const struct guest_perf_attr *attr)
+{
+	return attr->sample_type != KVM_PERF_SAMPLE_BRANCHES || !attr->sample_period ?
+	       -KVM_EINVAL : 0;
+}
+
 int pvperf_decode_attr(const struct guest_perf_attr *attr)
 {
 	if (attr->size && attr->size != KVM_PERF_ATTR_SIZE_VER0)
 		return -KVM_E2BIG;
 	if (decode_flags(attr))
 		return -KVM_EINVAL;
-	if (attr->sample_type || attr->read_format)
+	if (attr->sample_type && decode_branches(attr))
+		return -KVM_EINVAL;
+	if (attr->read_format)
 		return -KVM_EINVAL;
 	if (attr->bp_type || attr->bp_addr || attr->bp_len)
 		return -KVM_EINVAL;

@@ -16,6 +16,8 @@ static bool dirty_events(const struct pvperf_vcpu *vcpu)
 	bool logged = false;
 
 	list_for_each_entry(event, &vcpu->events, node) {
+		if (unlikely(event->attr.sample_type))
+			logged |= pvperf_memory_log(vcpu->kvcpu->kvm, event->branches->pin->gfn);
 		if (event->pin == last)
 			continue;
 		last = event->pin;
@@ -49,8 +51,11 @@ void pvperf_dirty_all(struct pvperf_vcpu *vcpu)
 
 void pvperf_dirty_wake(struct pvperf_vcpu *vcpu)
 {
+	u64 branches = xchg(&vcpu->branches_gfn, 0);
 	u64 overflowed = xchg(&vcpu->overflowed_gfn, 0);
 
+	if (branches)
+		pvperf_memory_log(vcpu->kvcpu->kvm, branches - 1);
 	if (!overflowed)
 		return;
 	pvperf_memory_log(vcpu->kvcpu->kvm, overflowed - 1);

@@ -59,6 +59,14 @@ static inline bool pvperf_dirty_overflow_nmi(struct pvperf_vcpu *vcpu,
 	return true;
 }
 
+/* The same of the branches' memory, before that of the event. */
+static inline void pvperf_dirty_branches_nmi(struct pvperf_vcpu *vcpu,
+					     const struct pvperf_pin *pin)
+{
+	if (unlikely(READ_ONCE(vcpu->unlogged) != pvperf_dirty_generation_nmi(vcpu)))
+		WRITE_ONCE(vcpu->branches_gfn, pin->gfn + 1);
+}
+
 /* Do what pvperf_dirty_overflow_nmi() left to do; interrupts off. */
 void pvperf_dirty_wake(struct pvperf_vcpu *vcpu);
 

@@ -2,8 +2,8 @@
 /*
  * Events. perf's room: may know struct perf_event, not KVM.
  *
- * The invariant: the overflow handler of .perf and .other may write to .shared, so these are
- * released, which waits for the handler, before .pin is given back.
+ * The invariant: the overflow handler of .perf and .other may write to .shared, and to that of
+ * .branches, so these are released, which waits for the handler, before the pins are given back.
  */
 #include <linux/atomic.h>
 #include <linux/cpumask.h>
@@ -16,6 +16,7 @@
 #include <linux/sched/clock.h>
 #include <linux/slab.h>
 #include "../compat/core.h"
+#include "branches.h"
 #include "event.h"
 #include "ids.h"
 #include "keep.h"
@@ -26,6 +27,9 @@
 #include "refusal.h"
 #include "sync.h"
 #include "thread.h"
+
+/* All of user mode. */
+#define BRANCHES	(PERF_SAMPLE_BRANCH_USER | PERF_SAMPLE_BRANCH_ANY)
 
 /* perf's error as one of the ABI. */
 static int event_error(long err)
@@ -155,6 +159,11 @@ static struct perf_event *event_create(struct pvperf_host_event *event)
 		attr.exclude_host = !(from->flags & (KVM_PERF_FLAG_HOST | KVM_PERF_FLAG_CPU));
 		attr.exclude_user = !!(from->flags & KVM_PERF_FLAG_EXCLUDE_USER);
 		attr.exclude_kernel = !!(from->flags & KVM_PERF_FLAG_EXCLUDE_KERNEL);
+		if (unlikely(from->sample_type)) {
+			handler = pvperf_overflow_branches;
+			attr.sample_type = PERF_SAMPLE_BRANCH_STACK;
+			attr.branch_sample_type = BRANCHES;
+		}
 	}
 	if (atomic_inc_return(&thread->events) >
 	    pvperf_policy_word(policy, PVPERF_WORD_MAX_EVENTS))
@@ -182,7 +191,8 @@ static void event_release(struct pvperf_host_event *event, struct pvperf_thread 
 static struct pvperf_host_event *event_alloc(struct pvperf_vcpu *vcpu,
 					     const struct guest_perf_event_param *param,
 					     const struct guest_perf_attr *attr,
-					     struct pvperf_pin *pin)
+					     struct pvperf_pin *pin,
+					     struct pvperf_branches *branches)
 {
 	struct pvperf_host_event *event = kzalloc(sizeof(*event), GFP_KERNEL_ACCOUNT);
 
@@ -196,6 +206,8 @@ static struct pvperf_host_event *event_alloc(struct pvperf_vcpu *vcpu,
 	event->attr = *attr;
 	event->period = attr->sample_period;
 	event->pin = pin;
+	if (unlikely(branches))
+		event->branches = branches;
 	event->shared = pvperf_pin_at(pin, param->guest_event_addr);
 	return event;
 }
@@ -215,6 +227,27 @@ bool pvperf_event_hardware(void)
 	/* Other errors mean that the PMU exists but is in use. */
 	if (IS_ERR(perf))
 		return PTR_ERR(perf) != -ENOENT && PTR_ERR(perf) != -ENODEV;
+	perf_event_release_kernel(perf);
+	return true;
+}
+
+bool pvperf_event_has_stack(void)
+{
+	struct perf_event_attr attr = {
+		.size = sizeof(attr),
+		.type = PERF_TYPE_HARDWARE,
+		.config = PERF_COUNT_HW_CPU_CYCLES,
+		.sample_period = 1ULL << 40,
+		.sample_type = PERF_SAMPLE_BRANCH_STACK,
+		.branch_sample_type = BRANCHES,
+		.disabled = 1,
+		.exclude_guest = 1,
+	};
+	struct perf_event *perf = perf_event_create_kernel_counter(&attr, -1,
+							current, NULL, NULL);
+
+	if (IS_ERR(perf))
+		return false;
 	perf_event_release_kernel(perf);
 	return true;
 }
@@ -243,7 +276,8 @@ static int event_place(struct pvperf_vcpu *vcpu, const struct guest_perf_attr *a
 
 int pvperf_event_open(struct pvperf_vcpu *vcpu,
 		      const struct guest_perf_event_param *param,
-		      const struct guest_perf_attr *attr, struct pvperf_pin *pin)
+		      const struct guest_perf_attr *attr, struct pvperf_pin *pin,
+		      struct pvperf_branches *branches)
 {
 	struct pvperf_host_event *event;
 	int err;
@@ -254,7 +288,7 @@ int pvperf_event_open(struct pvperf_vcpu *vcpu,
 	err = event_place(vcpu, attr);
 	if (err)
 		return err;
-	event = event_alloc(vcpu, param, attr, pin);
+	event = event_alloc(vcpu, param, attr, pin, branches);
 	if (!event) {
 		err = -KVM_ENOMEM;
 		goto err_place;
@@ -274,6 +308,8 @@ int pvperf_event_open(struct pvperf_vcpu *vcpu,
 	if (!pvperf_pin_poisoned(event->shared))
 		pvperf_page_event_init(event->shared, event->full,
 				       vcpu->pin ? vcpu->page_addr : 0);
+	if (unlikely(branches))
+		pvperf_branches_begin(event);
 	pvperf_sync_opened(event);
 	return 0;
 
@@ -296,6 +332,16 @@ static void event_gone(struct pvperf_host_event *event)
 	pvperf_sync_event_as(event, KVM_PERF_STATE_GONE);
 }
 
+static noinline void event_end_branches(struct pvperf_host_event *event, enum pvperf_end end)
+{
+	struct pvperf_vm *vm = event->vcpu->vm;
+
+	pvperf_branches_end(event);
+	if (end != PVPERF_END_SILENT)
+		pvperf_memory_log(vm->kvm, event->branches->pin->gfn);
+	pvperf_branches_put(vm, event->branches);
+}
+
 void pvperf_event_close(struct pvperf_host_event *event, enum pvperf_end end)
 {
 	lockdep_assert_held(&event->vcpu->lock);
@@ -306,6 +352,8 @@ void pvperf_event_close(struct pvperf_host_event *event, enum pvperf_end end)
 	event_release(event, event->vcpu->thread);
 	if (end != PVPERF_END_SILENT)
 		pvperf_memory_log(event->vcpu->vm->kvm, event->pin->gfn);
+	if (unlikely(event->attr.sample_type))
+		event_end_branches(event, end);
 	pvperf_keep_put(&event->attr);
 	pvperf_ids_remove(event);
 	atomic_dec(&event->vcpu->vm->events);
@@ -326,6 +374,8 @@ int pvperf_event_enable(struct pvperf_host_event *event, u64 left)
 	event->enabled = true;
 	event->ran = pvperf_sync_ran(event);
 	pvperf_overflow_arm(event, left);
+	if (unlikely(event->attr.sample_type))
+		pvperf_branches_clear();
 	static_call(pvperf_perf_enable)(event->perf);
 	pvperf_sync_event(event);
 	pvperf_sync_revive(event);

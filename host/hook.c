@@ -20,6 +20,11 @@
 
 #define HOOKS_WAIT	(10 * HZ)
 
+static const char *hooks_without(const struct pvperf_hooks *hooks)
+{
+	return hooks->without ?: "not loading";
+}
+
 int pvperf_hooks_find(struct pvperf_hooks *hooks)
 {
 	struct pvperf_hook *hook;
@@ -36,8 +41,8 @@ int pvperf_hooks_find(struct pvperf_hooks *hooks)
 		snprintf(name, sizeof(name), "%s%s", hook->perf ? "" : "kvm:", hook->name);
 		hook->ip = pvperf_symbol(name);
 		if (!hook->ip && !hook->perf) {
-			pr_err("this kernel's KVM has no function %s to hook; not loading\n",
-			       hook->name);
+			pr_err("this kernel's KVM has no function %s to hook; %s\n", hook->name,
+			       hooks_without(hooks));
 			return -ENOENT;
 		}
 	}
@@ -54,8 +59,8 @@ static int hooks_filter(struct pvperf_hooks *hooks)
 			continue;
 		err = ftrace_set_filter_ip(&hooks->ops, hooks->hook[i].ip, 0, 0);
 		if (err)
-			pr_err("ftrace can't hook %s: error %d; not loading\n",
-			       hooks->hook[i].name, err);
+			pr_err("ftrace can't hook %s: error %d; %s\n", hooks->hook[i].name, err,
+			       hooks_without(hooks));
 	}
 	return err;
 }
@@ -93,9 +98,10 @@ static int hooks_register(struct pvperf_hooks *hooks)
 	if (err == -ENODEV && hooks_any_patched(hooks))
 		hooks_stick(hooks, err);
 	else if (err)
-		pr_err("can't hook %s%s: error %d%s; not loading\n", hooks->hook[0].name,
+		pr_err("can't hook %s%s: error %d%s; %s\n", hooks->hook[0].name,
 		       hooks->n > 1 ? " and others" : "", err,
-		       err == -EBUSY ? " (live-patched, or ftrace is off)" : "");
+		       err == -EBUSY ? " (live-patched, or ftrace is off)" : "",
+		       hooks_without(hooks));
 	return err;
 }
 

@@ -32,6 +32,7 @@ struct pvperf_hook {
  *	callback only watches
  * @live: installed
  * @stuck: ftrace could not remove them, and never will
+ * @without: what they are needed for, for messages; NULL: all
  */
 struct pvperf_hooks {
 	struct ftrace_ops ops;
@@ -40,6 +41,7 @@ struct pvperf_hooks {
 	long __percpu *inflight;
 	bool live;
 	bool stuck;
+	const char *without;
 };
 
 /*

@@ -9,6 +9,7 @@
 #include <linux/module.h>
 #include "../compat/count.h"
 #include "access.h"
+#include "branches.h"
 #include "caps.h"
 #include "claim.h"
 #include "clock.h"
@@ -32,6 +33,12 @@
  */
 static void (*const pin_kvm)(struct kvm *kvm) __used = kvm_get_kvm;
 
+static void __init branches_init(void)
+{
+	if (pvperf_offer.branches && !(pvperf_event_has_stack() && pvperf_branches_init()))
+		pvperf_offer.branches = 0;
+}
+
 static int __init pvperf_host_init(void)
 {
 	int err;
@@ -52,6 +59,7 @@ static int __init pvperf_host_init(void)
 	pvperf_compat_count_init();
 	pvperf_overflow_init();
 	pvperf_pin_init();
+	branches_init();
 	err = pvperf_access_init();
 	if (!err || pvperf_hooks_stuck()) {
 		pvperf_clock_init();
@@ -77,6 +85,7 @@ static void __exit pvperf_host_exit(void)
 	pvperf_access_exit();
 	pvperf_claim_exit();
 	pvperf_registry_exit();
+	pvperf_branches_exit();
 	pvperf_rules_exit();
 	pvperf_keep_exit();
 	pvperf_event_exit();

@@ -2,6 +2,7 @@
 /* OPEN: copy, admit, pin, open. KVM's room. */
 #include <linux/err.h>
 #include <linux/kvm_host.h>
+#include "branches.h"
 #include "caps.h"
 #include "claim.h"
 #include "decode.h"
@@ -22,6 +23,7 @@ struct open {
 	struct guest_perf_event_param param;
 	struct guest_perf_attr attr;
 	struct pvperf_pin *pin;
+	struct pvperf_branches *branches;	/* NULL: it wants none */
 	int changes;		/* of the policy, before it was asked */
 };
 
@@ -87,6 +89,7 @@ static noinline int open_late(struct pvperf_vcpu *vcpu, struct open *open)
 		return 0;
 	pvperf_event_close(pvperf_ids_find(vcpu, open->param.id), PVPERF_END_GONE);
 	open->pin = NULL;	/* it was the event's */
+	open->branches = NULL;
 	return err;
 }
 
@@ -100,7 +103,7 @@ static int open_event(struct pvperf_vcpu *vcpu, struct open *open)
 
 	if (!pvperf_policy_has_access(&pvperf_rules_default))
 		return -KVM_ENOSYS;
-	err = pvperf_event_open(vcpu, &open->param, &open->attr, open->pin);
+	err = pvperf_event_open(vcpu, &open->param, &open->attr, open->pin, open->branches);
 	if (err || likely(atomic_read(&vcpu->vm->changes) == open->changes))
 		return err;
 	return open_late(vcpu, open);
@@ -117,6 +120,8 @@ static int open_locked(struct pvperf_vcpu *vcpu, struct open *open)
 		err = pvperf_vcpu_error(vcpu->vm);
 	if (!err)
 		pvperf_dirty_pin(vcpu, open->pin);
+	if (!err && unlikely(open->branches))
+		pvperf_dirty_pin(vcpu, open->branches->pin);
 	pvperf_vcpu_leave(vcpu);
 	return err;
 }
@@ -124,11 +129,23 @@ static int open_locked(struct pvperf_vcpu *vcpu, struct open *open)
 /* Log once per VM until an OPEN succeeds: guests retry every event. */
 static noinline int open_failed(struct pvperf_vm *vm, struct open *open, int err)
 {
+	if (open->branches)
+		pvperf_branches_put(vm, open->branches);
 	if (open->pin)
 		pvperf_pin_put(vm, open->pin);
 	if (err == -KVM_EOPNOTSUPP && !xchg(&vm->pmu_lent_out, true))
 		pvperf_refusal_log("the host's PMU is lent to VMs (mediated vPMU); load kvm_amd or kvm_intel with enable_mediated_pmu=0");
 	return err;
+}
+
+static noinline int open_pin_branches(struct pvperf_vm *vm, struct open *open)
+{
+	struct pvperf_branches *branches = pvperf_branches_get(vm, open->param.branches_addr);
+
+	if (IS_ERR(branches))
+		return PTR_ERR(branches);
+	open->branches = branches;
+	return 0;
 }
 
 static int open_admitted(struct pvperf_vcpu *vcpu, struct open *open)
@@ -140,7 +157,10 @@ static int open_admitted(struct pvperf_vcpu *vcpu, struct open *open)
 	open->pin = pvperf_pin_get(vm, open->param.guest_event_addr);
 	if (IS_ERR(open->pin))
 		return PTR_ERR(open->pin);
-	err = open_locked(vcpu, open);
+	open->branches = NULL;
+	err = unlikely(open->attr.sample_type) ? open_pin_branches(vm, open) : 0;
+	if (likely(!err))
+		err = open_locked(vcpu, open);
 	if (unlikely(err))
 		return open_failed(vm, open, err);
 	if (open->attr.type != KVM_PERF_TYPE_SOFTWARE)
@@ -148,10 +168,20 @@ static int open_admitted(struct pvperf_vcpu *vcpu, struct open *open)
 	return 0;
 }
 
+/* The param's last member, which is only there for an event with branches. */
+static noinline int open_copy_branches(struct kvm *kvm, struct open *open, u64 addr)
+{
+	return pvperf_decode_range(addr, sizeof(open->param), 8) ?:
+	       pvperf_memory_copy_in(kvm, &open->param.branches_addr,
+				     addr + KVM_PERF_PARAM_SIZE_VER0, sizeof(u64)) ?:
+	       pvperf_decode_range(open->param.branches_addr,
+				   sizeof(struct guest_perf_branches), 8);
+}
+
 static int open_copy(struct kvm *kvm, struct open *open, u64 addr, const s32 *id)
 {
-	int err = pvperf_decode_range(addr, sizeof(open->param), 8) ?:
-		  pvperf_memory_copy_in(kvm, &open->param, addr, sizeof(open->param));
+	int err = pvperf_decode_range(addr, KVM_PERF_PARAM_SIZE_VER0, 8) ?:
+		  pvperf_memory_copy_in(kvm, &open->param, addr, KVM_PERF_PARAM_SIZE_VER0);
 
 	if (!err && id && *id != open->param.id)
 		err = -KVM_EINVAL;
@@ -162,6 +192,8 @@ static int open_copy(struct kvm *kvm, struct open *open, u64 addr, const s32 *id
 					    sizeof(open->attr));
 	if (!err)
 		err = pvperf_decode_attr(&open->attr);
+	if (!err && unlikely(open->attr.sample_type))
+		err = open_copy_branches(kvm, open, addr);
 	return err;
 }
 

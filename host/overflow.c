@@ -17,6 +17,7 @@
 #include <linux/perf_event.h>
 #include "../compat/core.h"
 #include "../compat/symbol.h"
+#include "branches.h"
 #include "inject.h"
 #include "kinds.h"
 #include "overflow.h"
@@ -191,6 +192,22 @@ static void overflow_kinds_nmi(struct perf_event *perf, struct perf_sample_data 
 			       struct pt_regs *regs)
 {
 	overflow_do_hard(perf, true);
+}
+
+void pvperf_overflow_branches(struct perf_event *perf, struct perf_sample_data *data,
+			      struct pt_regs *regs)
+{
+	struct pvperf_host_event *event = perf->overflow_handler_context;
+	unsigned long flags;
+	u64 period;
+
+	local_irq_save(flags);
+	if (overflow_begin(event, perf, &period)) {
+		pvperf_branches_write_nmi(event);
+		overflow_count(event, pvperf_core_count_nmi(perf));
+		overflow_tell(event, 1, period);
+	}
+	local_irq_restore(flags);
 }
 
 void (*pvperf_overflow_hard)(struct perf_event *perf, struct perf_sample_data *data,

@@ -34,6 +34,10 @@ void pvperf_overflow_late(struct pvperf_vcpu *vcpu);
 extern void (*pvperf_overflow_hard)(struct perf_event *perf, struct perf_sample_data *data,
 				    struct pt_regs *regs);
 
+/* The same for an event with branches. */
+void pvperf_overflow_branches(struct perf_event *perf, struct perf_sample_data *data,
+			      struct pt_regs *regs);
+
 /*
  * The same for software events. @perf: has overflowed, in its vCPU's thread, which may be in
  * the VMM's own code. Context: interrupt, or process (a page fault).

@@ -87,11 +87,21 @@ static int check_special(const struct pvperf_policy *policy, const struct pvperf
 	return attr->sample_period ? -KVM_EINVAL : 0;
 }
 
+static int check_branches(const struct pvperf_policy *policy, const struct pvperf_offer *offer,
+			  const struct guest_perf_attr *attr)
+{
+	if (!attr->sample_type)
+		return 0;
+	if (!offer->branches)
+		return -KVM_ENOENT;
+	return pvperf_policy_word(policy, PVPERF_WORD_BRANCHES) ? 0 : -KVM_EPERM;
+}
+
 /* A driver that knows no exclude_host would count what the host does. */
 static int check_counter(const struct pvperf_policy *policy, const struct pvperf_offer *offer,
 			 const struct guest_perf_attr *attr)
 {
-	int err = check_special(policy, offer, attr);
+	int err = check_special(policy, offer, attr) ?: check_branches(policy, offer, attr);
 
 	if (err)
 		return err;
@@ -110,7 +120,7 @@ static int check_counter(const struct pvperf_policy *policy, const struct pvperf
 static int check_software(const struct pvperf_policy *policy,
 			  const struct guest_perf_attr *attr)
 {
-	if (attr->flags & FLAGS_SPECIAL)
+	if (attr->flags & FLAGS_SPECIAL || attr->sample_type)
 		return -KVM_EINVAL;
 	switch (attr->config) {
 	case SW_CPU_CLOCK:
@@ -156,6 +166,7 @@ enum pvperf_word pvperf_policy_why(const struct pvperf_policy *policy,
 	} words[] = {
 		{ PVPERF_WORD_ACCESS, PVPERF_ACCESS_GLOBAL }, { PVPERF_WORD_RAW, PVPERF_RAW_YES },
 		{ PVPERF_WORD_HOST_EVENTS, 1 }, { PVPERF_WORD_MIN_PERIOD, 1 },
+		{ PVPERF_WORD_BRANCHES, PVPERF_BRANCHES_FULL },
 	};
 	struct pvperf_policy other;
 	unsigned int i;
@@ -188,6 +199,8 @@ __u32 pvperf_policy_features(const struct pvperf_policy *policy,
 		features |= KVM_PERF_FEATURE_HOST | KVM_PERF_FEATURE_HOST_CPUS;
 	if (offer->kinds)
 		features |= KVM_PERF_FEATURE_KINDS;
+	if (offer->branches && pvperf_policy_word(policy, PVPERF_WORD_BRANCHES))
+		features |= KVM_PERF_FEATURE_BRANCHES;
 	return features;
 }
 

@@ -45,6 +45,13 @@ enum pvperf_raw {
 	PVPERF_RAW_LIST,	/* of these the ones in selects.c */
 };
 
+/* What guests may have of the branches that they take in user mode. */
+enum pvperf_branches_word {
+	PVPERF_BRANCHES_OFF,		/* nothing */
+	PVPERF_BRANCHES_ADDRESSES,	/* from where to where */
+	PVPERF_BRANCHES_FULL,		/* and what the CPU had predicted */
+};
+
 /* The words of a policy: enum pvperf_access, and those of words.h. */
 enum pvperf_word {
 	PVPERF_WORD_ACCESS,
@@ -95,6 +102,7 @@ struct pvperf_offer {
 	__u64 raw_mask;
 	const struct pvperf_selects *selects;	/* the raw events of PVPERF_RAW_LIST; NULL: none */
 	__u32 kinds;			/* of cores; 0: they are alike */
+	__u32 branches;			/* how many a CPU keeps; 0: none for guests */
 };
 
 /* Event select, unit mask, edge, invert, counter mask; AMD: select 11:8. */

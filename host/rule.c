@@ -41,6 +41,13 @@ static const char *const raws[] = {
 	NULL
 };
 
+static const char *const branch_words[] = {
+	[PVPERF_BRANCHES_OFF] = "off",
+	[PVPERF_BRANCHES_ADDRESSES] = "addresses",
+	[PVPERF_BRANCHES_FULL] = "full",
+	NULL
+};
+
 const struct pvperf_word_kind pvperf_words[PVPERF_WORDS] = {
 	[PVPERF_WORD_ACCESS] = { "access", accesses },
 #define PVPERF_WORD(ID, name, values, least, most, ...) \

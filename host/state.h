@@ -147,6 +147,16 @@ struct pvperf_vcpu {
 	};
 	struct irq_work wake;
 	struct guest_perf_op batch[KVM_PERF_BATCH_MAX];
+	struct hlist_node branching;	/* branches.c, RCU */
+	u32 nr_branches;		/* events with .branches */
+	u64 branches_gfn;		/* that of some, + 1, for .wake; 0: none */
+};
+
+/* Where an event's last branches go. */
+struct pvperf_branches {
+	struct pvperf_pin *pin;
+	struct guest_perf_branches *shared;	/* in .pin */
+	u32 sequence;
 };
 
 /* The guest's id and memory on one side, a perf_event of the thread on the other. */
@@ -181,7 +191,10 @@ struct pvperf_host_event {
 	unsigned long tick;
 	u32 in_tick;
 	u32 late;			/* overflows that the guest was not told yet ... */
-	u64 late_at;			/* ... and the count at the last of these */
+	union {
+		u64 late_at;		/* ... and the count at the last of these */
+		struct pvperf_branches *branches;	/* of hardware, with attr.sample_type */
+	};
 };
 
 #endif /* _PVPERF_HOST_STATE_H */

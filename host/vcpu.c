@@ -269,6 +269,12 @@ bool pvperf_vcpu_lock_soon(struct pvperf_vcpu *vcpu)
 	return true;
 }
 
+static bool event_is_there(struct pvperf_vm *vm, const struct pvperf_host_event *event)
+{
+	return pvperf_pin_is_there(vm, event->pin) &&
+	       (!event->attr.sample_type || pvperf_pin_is_there(vm, event->branches->pin));
+}
+
 /* Each overflow writes to the page, too: a vCPU that has lost it has no events any more. */
 static void vcpu_clear_lost(struct pvperf_vcpu *vcpu)
 {
@@ -277,7 +283,7 @@ static void vcpu_clear_lost(struct pvperf_vcpu *vcpu)
 	bool lost = vcpu->pin && !pvperf_pin_is_there(vm, vcpu->pin);
 
 	list_for_each_entry_safe(event, next, &vcpu->events, node) {
-		if (!pvperf_pin_is_there(vm, event->pin))
+		if (!event_is_there(vm, event))
 			pvperf_event_close(event, PVPERF_END_SILENT);
 		else if (lost)	/* Each may wait for perf, and the vCPU be reset meanwhile. */
 			pvperf_event_close(event, READ_ONCE(vcpu->dead) ? PVPERF_END_SILENT :

@@ -176,7 +176,7 @@ void pvperf_vm_destroyed(struct kvm *kvm)
 
 /* What CPUID tells a guest, which looks again only when its host side has gone. */
 #define VM_TOLD		(BIT(PVPERF_WORD_ACCESS) | BIT(PVPERF_WORD_RAW) |	\
-			 BIT(PVPERF_WORD_HOST_EVENTS) |				\
+			 BIT(PVPERF_WORD_BRANCHES) | BIT(PVPERF_WORD_HOST_EVENTS) |	\
 			 BIT(PVPERF_WORD_MAX_EVENTS) | BIT(PVPERF_WORD_MIN_PERIOD))
 
 /* It may count alone only, and is not alone: a claim has failed, or the rule is new. */

@@ -16,6 +16,7 @@ _pvperf_values()
 	access) values='unavailable local global exclusive force' ;;
 	priority) values='flexible pinned' ;;
 	raw) values='yes list no' ;;
+	branches) values='off addresses full' ;;
 	host_events) values='yes no' ;;
 	esac
 	mapfile -t COMPREPLY < <(compgen -W "$values" -- "$2")
@@ -42,7 +43,7 @@ _pvperf()
 	check) words='--host --guest --json --help' ;;
 	list|refused) words='--json --help' ;;
 	policy) words='--json --check --apply --help' ;;
-	set) words='default access= priority= raw= host_events= max_events= max_vm_events= max_opens= max_calls= max_overflows= max_pages= min_period=' ;;
+	set) words='default access= priority= raw= branches= host_events= max_events= max_vm_events= max_opens= max_calls= max_overflows= max_pages= min_period=' ;;
 	record) words='-o --guest --host -e -b --help' ;;
 	merge) words='-h -g --vm -o -t --why --over --json --help' ;;
 	help) [ "$COMP_CWORD" != 2 ] || words='check list policy set refused record merge version' ;;

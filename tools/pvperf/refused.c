@@ -16,6 +16,7 @@ static const struct {
 } reasons[PVPERF_WORDS] = {
 	[PVPERF_WORD_ACCESS] = { "calls, looks at CPUID or events of the host were refused", "access=local or global" },
 	[PVPERF_WORD_RAW] = { "raw events were refused", "raw=yes" },
+	[PVPERF_WORD_BRANCHES] = { "events with branches were refused", "branches=addresses" },
 	[PVPERF_WORD_HOST_EVENTS] = { "software events of the host were refused", "host_events=yes" },
 	[PVPERF_WORD_MAX_EVENTS] = { "events were too many for their vCPU", "a greater max_events" },
 	[PVPERF_WORD_MAX_VM_EVENTS] = { "events were too many for the VM", "a greater max_vm_events" },
@@ -40,7 +41,7 @@ static void todo_print(const struct vm *vm, enum pvperf_word word, const struct 
 		puts("access=global would allow it, if it was an event of the host");
 	} else if ((word == PVPERF_WORD_ACCESS && now[word] == PVPERF_ACCESS_GLOBAL) ||
 		   (word == PVPERF_WORD_RAW && now[word] == PVPERF_RAW_YES) ||
-		   (word == PVPERF_WORD_HOST_EVENTS && now[word])) {
+		   ((word == PVPERF_WORD_HOST_EVENTS || word == PVPERF_WORD_BRANCHES) && now[word])) {
 		puts("it is allowed now");
 	} else {
 		printf("%s would allow it\n", reasons[word].todo);

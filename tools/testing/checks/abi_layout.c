@@ -31,11 +31,24 @@ AT(guest_perf_event, flags, 44);
 AT(guest_perf_event, count_at_overflow, 48);
 AT(guest_perf_event, page, 56);
 
-SIZE(guest_perf_event_param, 24);
+SIZE(guest_perf_event_param, 32);
 AT(guest_perf_event_param, attr_addr, 0);
 AT(guest_perf_event_param, guest_event_addr, 8);
 AT(guest_perf_event_param, id, 16);
 AT(guest_perf_event_param, event_size, 20);
+AT(guest_perf_event_param, branches_addr, 24);
+
+SIZE(guest_perf_branch, 24);
+AT(guest_perf_branch, from, 0);
+AT(guest_perf_branch, to, 8);
+AT(guest_perf_branch, flags, 16);
+
+SIZE(guest_perf_branches, 784);
+AT(guest_perf_branches, sequence, 0);
+AT(guest_perf_branches, status, 4);
+AT(guest_perf_branches, number, 8);
+AT(guest_perf_branches, reserved, 12);
+AT(guest_perf_branches, branch, 16);
 
 SIZE(guest_perf_op, 32);
 AT(guest_perf_op, op, 0);

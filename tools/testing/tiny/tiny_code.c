@@ -102,6 +102,21 @@ END
 "	dec %rcx\n"
 "	jnz tiny_code_user_spin\n"
 "	int $0x80\n"
+/* Four branches in each turn. */
+"tiny_code_user_branches:\n"
+"	call 2f\n"
+"tiny_code_branches_jmp:\n"
+"	jmp 3f\n"
+"	ud2\n"
+"2:\n"
+"tiny_code_branches_ret:\n"
+"	ret\n"
+"3:\n"
+"tiny_code_branches_dec:\n"
+"	dec %rcx\n"
+"tiny_code_branches_jnz:\n"
+"	jnz tiny_code_user_branches\n"
+"	int $0x80\n"
 "tiny_code_leave_user:\n"
 END
 "tiny_code_nmi:\n"
@@ -136,6 +151,8 @@ extern const char tiny_code_begin[], tiny_code_end[], tiny_code_vmcall[],
 	tiny_code_vmmcall[], tiny_code_cpuid[], tiny_code_spin[],
 	tiny_code_wait[], tiny_code_halt[], tiny_code_enter_user[], tiny_code_user_vmcall[],
 	tiny_code_user_vmmcall[], tiny_code_user_spin[], tiny_code_leave_user[],
+	tiny_code_user_branches[], tiny_code_branches_jmp[], tiny_code_branches_ret[],
+	tiny_code_branches_dec[], tiny_code_branches_jnz[],
 	tiny_code_nmi[], tiny_code_nmi_timed[], tiny_code_timed_vmcall[],
 	tiny_code_timed_vmmcall[], tiny_code_timed_cpuid[], tiny_code_timed_out[],
 	tiny_code_timed_nop[], tiny_code_timed_rdmsr[], tiny_code_timed_load[],
@@ -236,6 +253,9 @@ void tiny_regs_prepare(struct tiny_vcpu *v, enum tiny_code code,
 	case TINY_CODE_SPIN_USER:
 		user = tiny_code_user_spin;
 		break;
+	case TINY_CODE_BRANCHES_USER:
+		user = tiny_code_user_branches;
+		break;
 	case TINY_CODE_WAIT:
 		label = tiny_code_wait;
 		break;
@@ -273,4 +293,20 @@ void tiny_regs_prepare(struct tiny_vcpu *v, enum tiny_code code,
 		label = tiny_code_enter_user;
 	}
 	v->regs.rip = code_gpa(label);
+}
+
+void tiny_branches(struct guest_perf_branch branch[TINY_BRANCHES])
+{
+	const char *const way[TINY_BRANCHES][2] = {
+		{ tiny_code_user_branches, tiny_code_branches_ret },
+		{ tiny_code_branches_ret, tiny_code_branches_jmp },
+		{ tiny_code_branches_jmp, tiny_code_branches_dec },
+		{ tiny_code_branches_jnz, tiny_code_user_branches },
+	};
+	int i;
+
+	for (i = 0; i < TINY_BRANCHES; i++)
+		branch[i] = (struct guest_perf_branch){
+			.from = code_gpa(way[i][0]), .to = code_gpa(way[i][1]),
+		};
 }

@@ -59,6 +59,7 @@ enum tiny_code {
 	TINY_CODE_CPUID,
 	TINY_CODE_SPIN,		/* 2 instructions, rcx times */
 	TINY_CODE_SPIN_USER,	/* the same, at CPL 3 */
+	TINY_CODE_BRANCHES_USER,	/* tiny_branches(), rcx times, at CPL 3 */
 	TINY_CODE_WAIT,		/* until tiny_cpu.stop */
 	TINY_CODE_HALT,		/* HLT, until something comes */
 	/* rdi: address of rcx struct tiny_timed, each of which is run once */
@@ -79,6 +80,11 @@ enum tiny_code {
 
 /* Instructions in one turn of TINY_CODE_TIMED_*, with the one that is timed. */
 #define TINY_TIMED_INSNS	18
+
+/* The branches of a turn of TINY_CODE_BRANCHES_USER, and its instructions. */
+#define TINY_BRANCHES	4
+#define TINY_BRANCH_INSNS	5
+void tiny_branches(struct guest_perf_branch branch[TINY_BRANCHES]);
 
 /* Instructions in one turn of TINY_CODE_SPIN. */
 #define TINY_SPIN_INSNS	2

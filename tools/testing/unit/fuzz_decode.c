@@ -27,7 +27,8 @@ static int attr_is_known(const struct guest_perf_attr *attr)
 	const uint64_t known = KVM_PERF_FLAG_DISABLED | KVM_PERF_FLAG_EXCLUDE_USER | KVM_PERF_FLAG_EXCLUDE_KERNEL |
 			       KVM_PERF_FLAG_HOST | KVM_PERF_FLAG_CPU | KVM_PERF_FLAG_KINDS;
 
-	return (!attr->size || attr->size == sizeof(*attr)) && !(attr->flags & ~known) && !attr->sample_type &&
+	return (!attr->size || attr->size == sizeof(*attr)) && !(attr->flags & ~known) &&
+	       (!attr->sample_type || (attr->sample_type == KVM_PERF_SAMPLE_BRANCHES && attr->sample_period)) &&
 	       !attr->read_format && !attr->bp_type && !attr->bp_addr && !attr->bp_len &&
 	       attr->sample_period <= INT64_MAX && (!attr->cpu || attr->flags & KVM_PERF_FLAG_CPU);
 }

@@ -144,7 +144,7 @@ static void test_attr(void)
 } while (0)
 
 	EACH_BIT(flags, 64, allowed);
-	EACH_BIT(sample_type, 64, 0ull);
+	EACH_BIT(sample_type, 64, KVM_PERF_SAMPLE_BRANCHES);
 	EACH_BIT(read_format, 64, 0ull);
 	EACH_BIT(bp_type, 32, 0ull);
 	EACH_BIT(cpu, 32, 0ull);
@@ -152,6 +152,10 @@ static void test_attr(void)
 	EACH_BIT(bp_len, 64, 0ull);
 	EACH_BIT(sample_period, 64, ~0ull >> 1);
 
+	a = good_attr;
+	a.sample_type = KVM_PERF_SAMPLE_BRANCHES;
+	tap(attr_with((uint64_t *)&a.sample_period, &a, 0) == -KVM_EINVAL,
+	    "attr: branches without overflows");
 	a = good_attr;
 	tap(!attr_with((uint64_t *)&a.sample_period, &a, 0), "attr: counts only");
 	tap(!attr_with((uint64_t *)&a.sample_period, &a, INT64_MAX),

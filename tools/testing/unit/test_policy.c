@@ -296,6 +296,33 @@ static void test_kinds(void)
 	is(-KVM_EINVAL, pvperf_policy_check(&side.policy, &side.offer, &attr), "kind, software");
 }
 
+/* The last branches before an overflow. */
+static void test_branches(void)
+{
+	struct guest_perf_attr attr = {
+		.type = PERF_TYPE_HARDWARE, .sample_period = 100000,
+		.sample_type = KVM_PERF_SAMPLE_BRANCHES,
+	};
+	struct side side = local;
+	__u32 word;
+
+	for (word = PVPERF_BRANCHES_OFF; word <= PVPERF_BRANCHES_FULL; word++) {
+		side.policy.word[PVPERF_WORD_BRANCHES] = word;
+		side.offer.branches = 0;
+		is(-KVM_ENOENT, pvperf_policy_check(&side.policy, &side.offer, &attr), "branches of a CPU without");
+		tap(!(features(&side) & KVM_PERF_FEATURE_BRANCHES), "branches: not announced");
+		side.offer.branches = 16;
+		is(word ? 0 : -KVM_EPERM, pvperf_policy_check(&side.policy, &side.offer, &attr), "branches");
+		tap(!(features(&side) & KVM_PERF_FEATURE_BRANCHES) == !word, "branches: announced");
+	}
+	attr.type = PERF_TYPE_SOFTWARE;
+	is(-KVM_EINVAL, pvperf_policy_check(&side.policy, &side.offer, &attr), "branches, software");
+	attr.type = PERF_TYPE_HARDWARE;
+	side.policy.word[PVPERF_WORD_BRANCHES] = PVPERF_BRANCHES_OFF;
+	tap(pvperf_policy_why(&side.policy, &side.offer, &attr) == PVPERF_WORD_BRANCHES,
+	    "branches: the word that would allow them");
+}
+
 /* A VM that counts alone opens nothing until it does; then it has access=global. */
 static void test_alone(void)
 {
@@ -434,6 +461,7 @@ int main(void)
 	test_raw_list();
 	test_host_side();
 	test_kinds();
+	test_branches();
 	test_alone();
 	test_cpu();
 	test_software();

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef _PVPERF_HOST_CUT_H
+#define _PVPERF_HOST_CUT_H
+
+/*
+ * Which of a CPU's last branches may pass to a guest. Pure: knows neither KVM nor perf, and is
+ * tested in userspace.
+ */
+
+#include <linux/kvm_pvperf.h>
+#ifndef __KERNEL__
+#include <stdbool.h>
+#endif
+
+/* One entry of AMD's LbrExtV2, as its two MSRs have it. */
+struct pvperf_cut_raw {
+	__u64 from;
+	__u64 to;
+};
+
+enum pvperf_cut {
+	PVPERF_CUT_END,		/* neither this one nor any before it */
+	PVPERF_CUT_SKIP,	/* not this one */
+	PVPERF_CUT_PASS,	/* this one */
+};
+
+/*
+ * Look at the entries from the last branch on, until PVPERF_CUT_END. @raw: an entry; @bits: of a
+ * linear address; @full: also branches on a wrong path, and what KVM_PERF_BRANCH_* say; @to: is
+ * written if the entry may pass.
+ *
+ * Passes what goes from user mode to user mode. What comes before a branch into or out of the
+ * kernel may be another task's.
+ */
+enum pvperf_cut pvperf_cut(const struct pvperf_cut_raw *raw, unsigned int bits, bool full,
+			   struct guest_perf_branch *to);
+
+#endif /* _PVPERF_HOST_CUT_H */

@@ -1,0 +1,351 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The last branches before an overflow. The guest takes the same four branches again and again, and
+ * leaves to this VMM now and then: each stack is an exact run of these four, and nothing of the
+ * VMM's is in one. The vCPUs run in the test's own thread, so that all branches are one thread's.
+ */
+
+#include "tiny_test.h"
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <sched.h>
+#include <sys/ioctl.h>
+#include <sys/syscall.h>
+
+#define PERIOD		1009
+#define LONG		20000		/* turns in which there is an overflow, and none is too many */
+#define AT_BRANCHES(n)	(TINY_DATA + (40 + (n)) * TINY_PAGE)
+
+FIXTURE(branches) {
+	struct tiny_vm vm;
+	struct tiny_vcpu *v;
+	struct guest_perf_event *e;
+	struct guest_perf_branches *b;
+	struct guest_perf_branch way[TINY_BRANCHES];
+	struct tiny_totals before;
+};
+
+FIXTURE_SETUP(branches)
+{
+	uint32_t r[4];
+
+	ASSERT_EQ(0, tiny_param_write("branches", "addresses"));
+	ASSERT_EQ(0, tiny_totals_read(&self->before));
+	ASSERT_EQ(0, tiny_vm_create(&self->vm, 2));
+	self->v = &self->vm.vcpu[0];
+	self->e = event_at(&self->vm, 0);
+	self->b = tiny_ptr(&self->vm, AT_BRANCHES(0));
+	tiny_branches(self->way);
+	ASSERT_EQ(0, tiny_cpuid(self->v, KVM_PERF_CPUID_FEATURES, r));
+	if (!(r[1] & KVM_PERF_FEATURE_BRANCHES))
+		SKIP(return, "the host's CPU has no stack of branches that guests can have");
+}
+
+FIXTURE_TEARDOWN(branches)
+{
+	tiny_vm_destroy(&self->vm);
+	EXPECT_TRUE(tiny_totals_wait(&self->before));
+	EXPECT_EQ(0, tiny_param_write("branches", "off"));
+}
+
+static int64_t call(struct tiny_vcpu *v, uint32_t op, uint64_t a, uint64_t b)
+{
+	struct kvm_regs r = { .rax = KVM_PERF_OP, .rbx = op, .rcx = a, .rdx = b };
+	int64_t broken = tiny_vcpu_exec_here(v, TINY_CODE_CALL, &r);
+
+	return broken ?: (int64_t)r.rax;
+}
+
+static int64_t run(struct tiny_vcpu *v, uint64_t turns)
+{
+	struct kvm_regs r = { .rcx = turns };
+
+	return tiny_vcpu_exec_here(v, TINY_CODE_BRANCHES_USER, &r);
+}
+
+static struct guest_perf_attr attr_branches(uint64_t period)
+{
+	struct guest_perf_attr attr = attr_instructions(period);
+
+	attr.sample_type = KVM_PERF_SAMPLE_BRANCHES;
+	attr.flags = KVM_PERF_FLAG_EXCLUDE_KERNEL;
+	return attr;
+}
+
+static int64_t open_at(struct tiny_vcpu *v, int id, const struct guest_perf_attr *attr,
+		       uint64_t param_addr, uint64_t branches_addr)
+{
+	struct guest_perf_event_param param = {
+		.attr_addr = AT_ATTR, .guest_event_addr = AT_EVENT(id), .id = id,
+		.event_size = KVM_PERF_EVENT_SIZE, .branches_addr = branches_addr,
+	};
+
+	memcpy(tiny_ptr(v->vm, AT_ATTR), attr, sizeof(*attr));
+	memcpy(tiny_ptr(v->vm, param_addr), &param, sizeof(param));
+	return call(v, KVM_PERF_OP_OPEN, param_addr, 0);
+}
+
+static int64_t open_branches(struct tiny_vcpu *v, int id, uint64_t period)
+{
+	struct guest_perf_attr attr = attr_branches(period);
+
+	return open_at(v, id, &attr, AT_PARAM, AT_BRANCHES(id));
+}
+
+static int way_of(const struct guest_perf_branch *way, const struct guest_perf_branch *b)
+{
+	int i;
+
+	for (i = 0; i < TINY_BRANCHES; i++)
+		if (way[i].from == b->from && way[i].to == b->to)
+			return i;
+	return -1;
+}
+
+/*
+ * Are all branches the guest's, each one after the next in the list? The oldest may be the guest's
+ * own way into its user code.
+ */
+static bool exact(const struct guest_perf_branches *b, const struct guest_perf_branch *way,
+		  uint64_t flags)
+{
+	int i, at, last = -1;
+
+	if (b->status != KVM_PERF_BRANCHES_OK || b->number > KVM_PERF_BRANCHES_MAX || b->reserved)
+		return false;
+	for (i = 0; i < b->number; i++) {
+		at = way_of(way, &b->branch[i]);
+		if (at < 0)
+			return i == b->number - 1 && b->branch[i].to == way[0].from &&
+			       b->branch[i].from >> 12 == way[0].from >> 12;
+		if ((last >= 0 && (at + 1) % TINY_BRANCHES != last) || b->branch[i].flags != flags)
+			return false;
+		last = at;
+	}
+	return true;
+}
+
+/* What the VMM does between two runs of the guest's. */
+static __attribute__((noinline)) int vmm_branches(int n)
+{
+	return n ? vmm_branches(n - 1) + 1 : 0;
+}
+
+struct seen {
+	int overflows, exact, branches, contended, others;
+};
+
+/* Run the guest @runs times, for @turns each, and look at the stack of each overflow. */
+static struct seen look(struct tiny_vcpu *v, int id, const struct guest_perf_branch *way,
+			int runs, int turns, uint64_t flags)
+{
+	const struct guest_perf_branches *b = tiny_ptr(v->vm, AT_BRANCHES(id));
+	struct guest_perf_event *e = event_at(v->vm, id);
+	struct seen seen = { 0 };
+
+	while (runs--) {
+		if (vmm_branches(40) != 40 || run(v, turns))
+			break;
+		if (!e->overflows)
+			continue;
+		e->overflows = 0;
+		seen.overflows++;
+		seen.branches += b->number;
+		seen.contended += b->status == KVM_PERF_BRANCHES_CONTENDED;
+		if (exact(b, way, flags))
+			seen.exact++;
+		else
+			seen.others++;
+	}
+	return seen;
+}
+
+/* Short visits: the guest has taken fewer branches since the last one than the stack has room for. */
+TEST_F(branches, short_visits)
+{
+	struct seen seen;
+
+	ASSERT_CALL(0, open_branches(self->v, 0, PERIOD));
+	ASSERT_CALL(0, call(self->v, KVM_PERF_OP_ENABLE, 0, 0));
+	seen = look(self->v, 0, self->way, 3000, 3, 0);
+	EXPECT_LT(30, seen.overflows);
+	EXPECT_EQ(seen.overflows, seen.exact);
+	/* at least one branch in a visit of twelve, on average */
+	EXPECT_LT(seen.overflows, seen.branches);
+}
+
+/* Long ones: the stack is full. */
+TEST_F(branches, long_visits)
+{
+	struct seen seen;
+	uint32_t r[4];
+
+	ASSERT_EQ(0, tiny_cpuid(self->v, KVM_PERF_CPUID_BRANCHES, r));
+	EXPECT_EQ(0, r[1]);
+	EXPECT_EQ(0, r[2] | r[3]);
+	ASSERT_CALL(0, open_branches(self->v, 0, LONG * TINY_BRANCH_INSNS * 3 / 4));
+	ASSERT_CALL(0, call(self->v, KVM_PERF_OP_ENABLE, 0, 0));
+	seen = look(self->v, 0, self->way, 50, LONG, 0);
+	EXPECT_EQ(50, seen.overflows);
+	EXPECT_EQ(50, seen.exact);
+	EXPECT_EQ(50 * r[0], seen.branches);
+	EXPECT_EQ(0, self->b->sequence % 2);
+}
+
+/* What the CPU had predicted is for branches=full. */
+TEST_F(branches, full)
+{
+	struct seen seen;
+	uint32_t r[4];
+
+	ASSERT_EQ(0, tiny_param_write("branches", "full"));
+	ASSERT_EQ(0, tiny_cpuid(self->v, KVM_PERF_CPUID_BRANCHES, r));
+	EXPECT_EQ(KVM_PERF_BRANCH_MISPREDICTED | KVM_PERF_BRANCH_SPECULATIVE |
+		  KVM_PERF_BRANCH_CORRECT, r[1]);
+	ASSERT_CALL(0, open_branches(self->v, 0, LONG * TINY_BRANCH_INSNS * 3 / 4));
+	ASSERT_CALL(0, call(self->v, KVM_PERF_OP_ENABLE, 0, 0));
+	seen = look(self->v, 0, self->way, 50, LONG, KVM_PERF_BRANCH_CORRECT);
+	EXPECT_EQ(50, seen.exact);
+}
+
+/* Off: refused, and an event that is open ends. */
+TEST_F(branches, off)
+{
+	uint32_t r[4];
+
+	ASSERT_CALL(0, call(self->v, KVM_PERF_OP_ATTACH, AT_HEAD(0), 0));
+	ASSERT_CALL(0, open_branches(self->v, 0, LONG * TINY_BRANCH_INSNS * 3 / 4));
+	ASSERT_EQ(0, tiny_param_write("branches", "off"));
+	EXPECT_EQ(KVM_PERF_STATE_GONE, self->e->state);
+	ASSERT_EQ(0, tiny_cpuid(self->v, KVM_PERF_CPUID_FEATURES, r));
+	EXPECT_EQ(0, r[1] & KVM_PERF_FEATURE_BRANCHES);
+	ASSERT_EQ(0, tiny_cpuid(self->v, KVM_PERF_CPUID_BRANCHES, r));
+	EXPECT_EQ(0, r[0] | r[1] | r[2] | r[3]);
+	EXPECT_CALL(-KVM_EPERM, open_branches(self->v, 0, LONG * TINY_BRANCH_INSNS * 3 / 4));
+}
+
+/* Only for overflows, only by hardware, in memory that is the guest's and within a page. */
+TEST_F(branches, form)
+{
+	struct guest_perf_attr attr = attr_branches(PERIOD);
+	const uint64_t end = TINY_PAGE - KVM_PERF_PARAM_SIZE_VER0;
+	const uint64_t room = TINY_PAGE - sizeof(struct guest_perf_branches);
+
+	attr.sample_type |= 1;
+	EXPECT_CALL(-KVM_EINVAL, open_at(self->v, 0, &attr, AT_PARAM, AT_BRANCHES(0)));
+	attr = attr_branches(PERIOD);
+	attr.sample_period = 0;
+	EXPECT_CALL(-KVM_EINVAL, open_at(self->v, 0, &attr, AT_PARAM, AT_BRANCHES(0)));
+	attr = attr_branches(PERIOD);
+	attr.type = KVM_PERF_TYPE_SOFTWARE;
+	attr.config = 0;
+	EXPECT_CALL(-KVM_EINVAL, open_at(self->v, 0, &attr, AT_PARAM, AT_BRANCHES(0)));
+	attr = attr_branches(PERIOD);
+	EXPECT_CALL(-KVM_EINVAL, open_at(self->v, 0, &attr, AT_PARAM, AT_BRANCHES(0) + 4));
+	EXPECT_CALL(-KVM_EINVAL, open_at(self->v, 0, &attr, AT_PARAM, AT_BRANCHES(0) + room + 8));
+	EXPECT_CALL(-KVM_EFAULT, open_at(self->v, 0, &attr, AT_PARAM, 1ull << 40));
+	/* the param's last member would be on the next page */
+	EXPECT_CALL(-KVM_EINVAL, open_at(self->v, 0, &attr, AT_BATCH + end, AT_BRANCHES(0)));
+	ASSERT_CALL(0, open_at(self->v, 0, &attr, AT_PARAM, AT_BRANCHES(0) + room));
+	EXPECT_CALL(0, call(self->v, KVM_PERF_OP_CLOSE, 0, 0));
+	attr.sample_type = 0;
+	EXPECT_CALL(0, open_at(self->v, 0, &attr, AT_BATCH + end, AT_BRANCHES(0)));
+}
+
+/* The host writes its structure, no byte around it, and nothing once the event is closed. */
+TEST_F(branches, memory)
+{
+	const uint64_t at = 1024, size = sizeof(struct guest_perf_branches);
+	uint8_t *page = tiny_ptr(&self->vm, AT_BRANCHES(0));
+	struct guest_perf_attr attr = attr_branches(PERIOD);
+	int i;
+
+	memset(page, CANARY, TINY_PAGE);
+	ASSERT_CALL(0, open_at(self->v, 0, &attr, AT_PARAM, AT_BRANCHES(0) + at));
+	ASSERT_CALL(0, call(self->v, KVM_PERF_OP_ENABLE, 0, 0));
+	ASSERT_EQ(0, run(self->v, LONG));
+	ASSERT_CALL(0, call(self->v, KVM_PERF_OP_CLOSE, 0, 0));
+	EXPECT_LT(0, ((struct guest_perf_branches *)(page + at))->number);
+	for (i = 0; i < TINY_PAGE; i++)
+		if (i < at || i >= at + size)
+			ASSERT_EQ(CANARY, page[i]);
+	memset(page, CANARY, TINY_PAGE);
+	ASSERT_EQ(0, run(self->v, LONG));
+	for (i = 0; i < TINY_PAGE; i++)
+		ASSERT_EQ(CANARY, page[i]);
+}
+
+/* The host's own use of the stack: of this CPU, or of this thread if @cpu is -1. */
+static int open_host(uint64_t branches, int cpu)
+{
+	struct perf_event_attr attr = {
+		.type = PERF_TYPE_HARDWARE, .size = sizeof(attr), .config = COUNT_INSTRUCTIONS,
+		.sample_period = 1000000000, .sample_type = PERF_SAMPLE_BRANCH_STACK,
+		.branch_sample_type = branches,
+	};
+
+	return syscall(SYS_perf_event_open, &attr, cpu < 0 ? 0 : -1, cpu, -1, 0);
+}
+
+/* The event that comes last has the filter: no stack, and the guest is told; then stacks again. */
+TEST_F(branches, contended)
+{
+	struct seen seen;
+	int fd;
+
+	ASSERT_CALL(0, open_branches(self->v, 0, LONG * TINY_BRANCH_INSNS * 3 / 4));
+	ASSERT_CALL(0, call(self->v, KVM_PERF_OP_ENABLE, 0, 0));
+	fd = open_host(PERF_SAMPLE_BRANCH_ANY | PERF_SAMPLE_BRANCH_KERNEL, -1);
+	ASSERT_LE(0, fd);
+	seen = look(self->v, 0, self->way, 50, LONG, 0);
+	EXPECT_LT(10, seen.overflows);
+	EXPECT_EQ(seen.overflows, seen.contended);
+	EXPECT_EQ(0, seen.branches);
+	close(fd);
+	ASSERT_CALL(0, call(self->v, KVM_PERF_OP_DISABLE, 0, 0));
+	ASSERT_CALL(0, call(self->v, KVM_PERF_OP_ENABLE, 0, 0));
+	seen = look(self->v, 0, self->way, 50, LONG, 0);
+	EXPECT_LT(10, seen.overflows);
+	EXPECT_EQ(seen.overflows, seen.exact);
+}
+
+/* The host profiles all of user mode beside it: its VMM's branches stay its own. */
+TEST_F(branches, beside_host)
+{
+	struct seen seen;
+	int fd = open_host(PERF_SAMPLE_BRANCH_ANY | PERF_SAMPLE_BRANCH_USER, sched_getcpu());
+
+	ASSERT_LE(0, fd);
+	ASSERT_CALL(0, open_branches(self->v, 0, PERIOD));
+	ASSERT_CALL(0, call(self->v, KVM_PERF_OP_ENABLE, 0, 0));
+	seen = look(self->v, 0, self->way, 3000, 3, 0);
+	EXPECT_LT(30, seen.overflows);
+	EXPECT_EQ(seen.overflows, seen.exact);
+	close(fd);
+}
+
+/* Two vCPUs in turn in one thread, whose event counts both: the other's stack is not for it. */
+TEST_F(branches, two_vcpus)
+{
+	struct tiny_vcpu *other = &self->vm.vcpu[1];
+	int i, others = 0, exact_ones = 0;
+	struct seen seen;
+
+	ASSERT_CALL(0, open_branches(self->v, 0, LONG * TINY_BRANCH_INSNS * 3 / 4));
+	ASSERT_CALL(0, call(self->v, KVM_PERF_OP_ENABLE, 0, 0));
+	for (i = 0; i < 20; i++) {
+		/* whose event counts: the stack is not the first vCPU's */
+		self->e->overflows = 0;
+		ASSERT_EQ(0, run(other, LONG));
+		EXPECT_EQ(KVM_PERF_BRANCHES_OFF, self->e->overflows ? self->b->status : 0);
+		others += self->e->overflows;
+		self->e->overflows = 0;
+		seen = look(self->v, 0, self->way, 1, LONG, 0);
+		EXPECT_EQ(seen.overflows, seen.exact);
+		exact_ones += seen.exact;
+	}
+	EXPECT_LT(0, others);
+	EXPECT_LT(0, exact_ones);
+}
+
+TEST_HARNESS_MAIN
