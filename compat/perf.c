@@ -31,6 +31,46 @@ static void no_took(u64 ns)
 DEFINE_STATIC_CALL(pvperf_overflow, no_overflow);
 DEFINE_STATIC_CALL(pvperf_sample_took, no_took);
 
+static int no_type(unsigned long from, unsigned long to, int abort, int *offset)
+{
+	return 0;
+}
+
+static int no_common(int type)
+{
+	return PERF_BR_UNKNOWN;
+}
+
+/* The drivers' own: they decode the instruction. */
+DEFINE_STATIC_CALL(pvperf_branch_type, no_type);
+DEFINE_STATIC_CALL(pvperf_common_type, no_common);
+
+static bool has_branch_types;
+
+bool pvperf_compat_has_branch_types(void)
+{
+	return has_branch_types;
+}
+
+int pvperf_compat_branch_type_nmi(unsigned long from, unsigned long to, int *offset)
+{
+	int type = static_call(pvperf_branch_type)(from, to, 0, offset);
+
+	return static_call(pvperf_common_type)(type);
+}
+
+static void branch_types_init(void)
+{
+	unsigned long type = pvperf_symbol("branch_type_fused");
+	unsigned long common = pvperf_symbol("common_branch_type");
+
+	if (!type || !common)
+		return;
+	static_call_update(pvperf_branch_type, (void *)type);
+	static_call_update(pvperf_common_type, (void *)common);
+	has_branch_types = true;
+}
+
 void pvperf_compat_sample_took_nmi(u64 ns)
 {
 	static_call(pvperf_sample_took)(ns);
@@ -222,5 +262,6 @@ int pvperf_compat_init(void)
 	}
 	static_call_update(pvperf_overflow, (void *)overflow);
 	static_call_update(pvperf_sample_took, (void *)took);
+	branch_types_init();
 	return 0;
 }

@@ -12,6 +12,37 @@
 int pvperf_compat_init(void);
 
 /**
+ * pvperf_compat_save_branches() - give a sample its branches
+ * @data: the sample
+ * @event: has overflowed
+ * @stack: the branches; core may shorten it
+ */
+static inline void pvperf_compat_save_branches(struct perf_sample_data *data,
+					       struct perf_event *event,
+					       struct perf_branch_stack *stack)
+{
+#ifdef PERF_PMU_CAP_HETEROGENEOUS_CPUS	/* up to 6.1 */
+	data->br_stack = stack;
+	data->sample_flags |= PERF_SAMPLE_BRANCH_STACK;
+#else
+	perf_sample_save_brstack(data, event, stack, NULL);
+#endif
+}
+
+/* Can this kernel tell what kind of branch an instruction is? */
+bool pvperf_compat_has_branch_types(void);
+
+/**
+ * pvperf_compat_branch_type_nmi() - what kind of branch has been taken
+ * @from: where, in the current task
+ * @to: where to
+ * @offset: how far behind @from the branch itself is, if @from is a comparison
+ *
+ * Return: one of PERF_BR_*; PERF_BR_UNKNOWN also if the instruction is not in memory.
+ */
+int pvperf_compat_branch_type_nmi(unsigned long from, unsigned long to, int *offset);
+
+/**
  * pvperf_compat_overflow_nmi() - perf_event_overflow(), which no kernel exports
  * @event: has overflowed
  * @data: the sample

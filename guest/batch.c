@@ -258,7 +258,15 @@ static void step_close(struct pvperf_cpu *cpu, int s)
 		__clear_bit(s, &cpu->set.odd);
 }
 
-static u64 step_open_param(struct pvperf_cpu *cpu, int s)
+static void step_open_branches(struct pvperf_cpu *cpu, int s, struct pvperf_open *open)
+{
+	open->attr.flags &= ~PVPERF_KEY_BRANCHES;
+	open->attr.sample_type = KVM_PERF_SAMPLE_BRANCHES;
+	open->param.branches_addr = __pa(pvperf_cpu_branches(cpu, s));
+}
+
+/* noinline: batch_round() saves no registers for it. */
+static noinline u64 step_open_param(struct pvperf_cpu *cpu, int s)
 {
 	const struct pvperf_slot *slot = &cpu->slot[s];
 	struct pvperf_open *open = &cpu->area->open[s];
@@ -278,6 +286,8 @@ static u64 step_open_param(struct pvperf_cpu *cpu, int s)
 		.id = pvperf_cpu_id(cpu, slot),
 		.event_size = KVM_PERF_EVENT_SIZE,
 	};
+	if (unlikely(slot->key.flags & PVPERF_KEY_BRANCHES))
+		step_open_branches(cpu, s, open);
 	return __pa(&open->param);
 }
 

@@ -70,6 +70,15 @@ static void caps_read_narrow(struct pvperf_caps *caps)
 	cpuid(KVM_PERF_CPUID_EXCEPTIONS + 1, &except[4], &except[5], &except[6], &except[7]);
 }
 
+static void caps_read_branches(struct pvperf_caps *caps)
+{
+	u32 rest;
+
+	caps->branches = 0;
+	if (caps->features & KVM_PERF_FEATURE_BRANCHES)
+		cpuid(KVM_PERF_CPUID_BRANCHES, &caps->branches, &rest, &rest, &rest);
+}
+
 /* The kinds of CPUs that hosts have had; the entry's number plus 1 is the model. */
 static atomic64_t models[8];
 
@@ -141,6 +150,7 @@ const char *pvperf_caps_discover(void)
 	if (why)
 		return why;
 	caps_read_narrow(&caps);
+	caps_read_branches(&caps);
 	caps_read_cpu(&caps);
 	/* With Hyper-V's enlightenments KVM answers with a status of Hyper-V's, above 0. */
 	if (KVM_PERF_ABI_MAJOR(pvperf_call_probe()) != KVM_PERF_ABI_MAJOR(KVM_PERF_ABI_VERSION))

@@ -11,6 +11,7 @@ struct pvperf_caps {
 	u32 batch;	/* operations in one batch */
 	struct pvperf_counters counters;
 	u32 min_period;
+	u32 branches;	/* that a sample may have */
 	u32 family;	/* family and model of the host's CPU, by CPUID 1; 0: not known */
 	u8 model;	/* a number of its own for each kind of CPU; 0: not known */
 };

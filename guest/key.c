@@ -80,6 +80,8 @@ static u32 key_lacks(const struct pvperf_key *key)
 		wants |= KVM_PERF_FEATURE_HOST_CPUS;
 	if (key->flags & KVM_PERF_FLAG_KINDS)
 		wants |= KVM_PERF_FEATURE_KINDS;
+	if (key->flags & PVPERF_KEY_BRANCHES)
+		wants |= KVM_PERF_FEATURE_BRANCHES;
 	if (key->type == KVM_PERF_TYPE_RAW)
 		wants |= KVM_PERF_FEATURE_RAW;
 	if (key->type == KVM_PERF_TYPE_SOFTWARE)
@@ -179,6 +181,12 @@ int pvperf_key_of_cpu(const struct perf_event *event, u16 cpu, struct pvperf_key
 	return err ?: key->type == KVM_PERF_TYPE_SOFTWARE ? -EINVAL : 0;
 }
 
+/* Without samples nobody sees them. */
+static bool key_has_branches(const struct perf_event_attr *attr)
+{
+	return attr->sample_type & PERF_SAMPLE_BRANCH_STACK && attr->sample_period;
+}
+
 int pvperf_key_of(const struct perf_event *event, struct pvperf_key *key)
 {
 	const struct perf_event_attr *attr = &event->attr;
@@ -186,6 +194,7 @@ int pvperf_key_of(const struct perf_event *event, struct pvperf_key *key)
 	*key = (struct pvperf_key) {
 		.flags = (attr->exclude_user ? KVM_PERF_FLAG_EXCLUDE_USER : 0) |
 			 (attr->exclude_kernel ? KVM_PERF_FLAG_EXCLUDE_KERNEL : 0) |
+			 (key_has_branches(attr) ? PVPERF_KEY_BRANCHES : 0) |
 			 KVM_PERF_FLAG_KIND(pvperf_kinds_of(event->pmu)),
 		.config = attr->config,
 		.sampling = attr->sample_period,
@@ -227,6 +236,8 @@ int pvperf_key_refuse(const struct pvperf_key *key)
 		return pvperf_refuse_kind();
 	if (lacks & KVM_PERF_FEATURE_RAW)
 		return pvperf_refuse_raw(key->config);
+	if (lacks & KVM_PERF_FEATURE_BRANCHES)
+		return pvperf_refuse_branches();
 	if (lacks & KVM_PERF_FEATURE_HOST_SW)
 		return -ENOENT;
 	if (key->type != KVM_PERF_TYPE_RAW)

@@ -18,6 +18,7 @@
 #include "../compat/core.h"
 #include "../compat/perf.h"
 #include "account.h"
+#include "branches.h"
 #include "event.h"
 #include "link.h"
 #include "nmi.h"
@@ -75,6 +76,8 @@ static int sample_write_nmi(struct perf_event *event, u64 period,
 	struct perf_sample_data data;
 
 	perf_sample_data_init(&data, 0, period);
+	if (unlikely(event->attr.sample_type & PERF_SAMPLE_BRANCH_STACK))
+		pvperf_branches_give_nmi(event, &data);
 	local64_sub(period, &pvperf_event_of(event)->since);
 	return pvperf_compat_overflow_nmi(event, &data, regs);
 }
@@ -139,7 +142,8 @@ static u32 sample_write_all_nmi(struct pvperf_cpu *cpu, struct perf_event *event
 }
 
 /* All overflows of slot @s. */
-static void sample_nmi(struct pvperf_cpu *cpu, int s, struct pt_regs *regs)
+static __always_inline void sample_nmi(struct pvperf_cpu *cpu, int s,
+				       struct pt_regs *regs)
 {
 	struct guest_perf_event *ev = &cpu->area->event[s];
 	struct pvperf_slot *slot = &cpu->slot[s];
@@ -155,6 +159,8 @@ static void sample_nmi(struct pvperf_cpu *cpu, int s, struct pt_regs *regs)
 		     !pvperf_event_is_freq(event);
 	pvperf_account_fold(event, ev);
 	pvperf_event_mark_fresh(pvperf_event_of(event), false);
+	if (unlikely(slot->key.flags & PVPERF_KEY_BRANCHES))
+		pvperf_branches_take_nmi(cpu, s, event, n);
 	if (sample_wanted_nmi(slot, event))
 		made = sample_write_all_nmi(cpu, event, n, stretched,
 					    sample_regs_nmi(event, regs));

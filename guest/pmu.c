@@ -17,6 +17,7 @@
 #include "../compat/core.h"
 #include "../compat/perf.h"
 #include "batch.h"
+#include "branches.h"
 #include "caps.h"
 #include "counters.h"
 #include "event.h"
@@ -185,8 +186,8 @@ static int event_check(struct perf_event *event)
 		return -ENOENT;
 	if (event->attr.precise_ip)
 		return pvperf_refuse_precise();
-	if (has_branch_stack(event))
-		return pvperf_refuse_branches();
+	if (has_branch_stack(event) && !pvperf_branches_can(event))
+		return pvperf_refuse_branches_of(event->attr.branch_sample_type);
 	return regs & PERF_REG_EXTENDED_MASK ? -EINVAL : 0;
 }
 

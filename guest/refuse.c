@@ -6,6 +6,7 @@
 #define pr_fmt(fmt) "pvperf_guest: " fmt
 
 #include <linux/jiffies.h>
+#include <linux/perf_event.h>
 #include <linux/printk.h>
 #include <linux/ratelimit.h>
 #include <linux/sched.h>
@@ -31,7 +32,15 @@ int pvperf_refuse_precise(void)
 
 int pvperf_refuse_branches(void)
 {
-	return refuse(-EOPNOTSUPP, "branch stacks (perf record -b): the host gives none; for call chains use -g");
+	return refuse(-EOPNOTSUPP, "branch stacks (perf record -b): the host gives none: that wants a CPU with AMD's LbrExtV2, and branches=addresses in the VM's policy; for call chains use -g");
+}
+
+int pvperf_refuse_branches_of(u64 kinds)
+{
+	if (kinds & PERF_SAMPLE_BRANCH_KERNEL)
+		return refuse(-EOPNOTSUPP, "branch stacks of the kernel: the host gives those of user mode; use -j any,u, or -b -e cycles:u");
+	return refuse(-EOPNOTSUPP, "branch stacks of this kind (%#llx): the host gives any, any_call, any_ret, ind_call, cond, ind_jmp and call, of user mode",
+		      kinds);
 }
 
 int pvperf_refuse_period(u64 period)

@@ -7,6 +7,7 @@
  */
 #include <linux/bitops.h>
 #include <linux/lockdep.h>
+#include <linux/minmax.h>
 #include "caps.h"
 #include "slot.h"
 #include "state.h"
@@ -55,16 +56,24 @@ static noinline int slot_find_refused(struct pvperf_cpu *cpu, const struct pvper
 	return -1;
 }
 
+/* Events with branches have the last slots: others take the first ones. */
+static int slot_first(const struct pvperf_key *key)
+{
+	return unlikely(key->flags & PVPERF_KEY_BRANCHES) ?
+	       max_t(int, pvperf_caps.events - PVPERF_BRANCH_SLOTS, 0) : 0;
+}
+
 int pvperf_slot_find(struct pvperf_cpu *cpu, const struct pvperf_key *key,
 		     struct perf_event *event, int last)
 {
-	int s, fit, best = -1, best_fit = 0;
+	int s, fit, best = -1, best_fit = 0, first = slot_first(key);
 
 	lockdep_assert_irqs_disabled();
 	/* True nearly always; the search costs more than the rest of ->add(). */
-	if (last < pvperf_caps.events && slot_fit(&cpu->slot[last], key, event) >= SLOT_FITS)
+	if (last >= first && last < pvperf_caps.events &&
+	    slot_fit(&cpu->slot[last], key, event) >= SLOT_FITS)
 		return last;
-	for (s = 0; s < pvperf_caps.events; s++) {
+	for (s = first; s < pvperf_caps.events; s++) {
 		fit = slot_fit(&cpu->slot[s], key, event);
 		if (fit <= best_fit)
 			continue;

@@ -55,6 +55,9 @@ struct pvperf_key {
  */
 #define PVPERF_KEY_APART	(KVM_PERF_FLAG_CPU | KVM_PERF_FLAG_KINDS)
 
+/* In .flags, besides those of the ABI: its samples have branches. The ABI's do not use this bit. */
+#define PVPERF_KEY_BRANCHES	BIT(1)
+
 /* Of .how, one test for both: samples, or is apart. */
 #define PVPERF_KEY_RESTLESS	(PVPERF_KEY_APART | 1u << 16)
 
@@ -161,6 +164,9 @@ struct pvperf_open {
 	struct guest_perf_attr attr;
 } __aligned(128);
 
+/* So many events of a CPU have branches at a time: those in its last slots. */
+#define PVPERF_BRANCH_SLOTS	4
+
 /* The memory that a CPU shares with the host. No structure in it crosses a page. */
 struct pvperf_area {
 	union {
@@ -169,9 +175,13 @@ struct pvperf_area {
 	};
 	struct guest_perf_event event[PVPERF_SLOTS];
 	struct pvperf_open open[PVPERF_SLOTS];
+	union {
+		struct guest_perf_branches branches;
+		u8 quarter_page[PAGE_SIZE / PVPERF_BRANCH_SLOTS];
+	} last[PVPERF_BRANCH_SLOTS];
 };
 
-static_assert(sizeof(struct pvperf_area) == 4 * PAGE_SIZE);
+static_assert(sizeof(struct pvperf_area) == 5 * PAGE_SIZE);
 
 /*
  * A CPU. Each part is the business of the unit that is named there. That CPU writes it, with
@@ -249,6 +259,12 @@ struct pvperf_cpu {
 		unsigned long slots;	/* have a key of PVPERF_KEY_APART */
 		u8 of_kind[1 + KVM_PERF_KINDS];	/* events in slots, where cores are of kinds */
 	} apart;
+
+	struct {			/* branches.c, in an NMI */
+		u32 samples;		/* of one event, up to the one that has these */
+		struct perf_branch_stack stack;
+		struct perf_branch_entry entry[KVM_PERF_BRANCHES_MAX];	/* of .stack */
+	} branches;
 };
 
 /* An NMI that was announced together with another one comes within this; jiffies. */
@@ -266,6 +282,12 @@ static inline struct guest_perf_event *
 pvperf_cpu_event(struct pvperf_cpu *cpu, const struct pvperf_slot *slot)
 {
 	return &cpu->area->event[slot - cpu->slot];
+}
+
+/* Of the last slots each has its own. */
+static inline struct guest_perf_branches *pvperf_cpu_branches(struct pvperf_cpu *cpu, int s)
+{
+	return &cpu->area->last[s % PVPERF_BRANCH_SLOTS].branches;
 }
 
 /* The ABI's id of @slot. @cpu is this CPU. */

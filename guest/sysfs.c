@@ -9,6 +9,7 @@
 #include <linux/kernel.h>
 #include <linux/perf_event.h>
 #include <linux/string.h>
+#include "branches.h"
 #include "caps.h"
 #include "kinds.h"
 #include "state.h"
@@ -266,12 +267,28 @@ static ssize_t min_period_show(struct device *dev, struct device_attribute *attr
 }
 static DEVICE_ATTR_RO(min_period);
 
+/* How many branches a sample may have: the driver's file on bare metal. */
+static ssize_t branches_show(struct device *dev, struct device_attribute *attr, char *buf)
+{
+	return sysfs_emit(buf, "%u\n", pvperf_caps.branches);
+}
+static DEVICE_ATTR_RO(branches);
+
+/* How many samples had no branches, as the host's perf used the CPU's stack, or came late. */
+static ssize_t branches_missing_show(struct device *dev, struct device_attribute *attr, char *buf)
+{
+	return sysfs_emit(buf, "%llu\n", pvperf_branches_missing());
+}
+static DEVICE_ATTR_RO(branches_missing);
+
 static struct attribute *caps_attrs[] = {
 	&dev_attr_max_precise.attr,
 	&dev_attr_counters.attr,
 	&dev_attr_fixed_counters.attr,
 	&dev_attr_narrow_counters.attr,
 	&dev_attr_min_period.attr,
+	&dev_attr_branches.attr,
+	&dev_attr_branches_missing.attr,
 	NULL,
 };
 

@@ -35,7 +35,8 @@ struct answer {
 };
 
 #define ANSWER_BITS	6
-#define ANSWER_FLAGS	(KVM_PERF_FLAG_HOST | KVM_PERF_FLAG_CPU | KVM_PERF_FLAG_KINDS)
+#define ANSWER_FLAGS	(KVM_PERF_FLAG_HOST | KVM_PERF_FLAG_CPU | KVM_PERF_FLAG_KINDS |	\
+			 PVPERF_KEY_BRANCHES)
 
 static struct answer __rcu *answers[1 << ANSWER_BITS];
 

@@ -61,10 +61,10 @@ static int decode_flags(const struct guest_perf_attr *attr)
 }
 
 /* They come with overflows. */
-static int decode_branches(const struct guest_perf_attr *attr)
+static int decode_is_branches(const struct guest_perf_attr *attr)
 {
-	return attr->sample_type != KVM_PERF_SAMPLE_BRANCHES || !attr->sample_period ?
-	       -KVM_EINVAL : 0;
+	return attr->sample_type == KVM_PERF_SAMPLE_BRANCHES && attr->sample_period &&
+	       !attr->read_format;
 }
 
 int pvperf_decode_attr(const struct guest_perf_attr *attr)
@@ -73,9 +73,7 @@ int pvperf_decode_attr(const struct guest_perf_attr *attr)
 		return -KVM_E2BIG;
 	if (decode_flags(attr))
 		return -KVM_EINVAL;
-	if (attr->sample_type && decode_branches(attr))
-		return -KVM_EINVAL;
-	if (attr->read_format)
+	if ((attr->sample_type | attr->read_format) && !decode_is_branches(attr))
 		return -KVM_EINVAL;
 	if (attr->bp_type || attr->bp_addr || attr->bp_len)
 		return -KVM_EINVAL;

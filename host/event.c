@@ -191,8 +191,7 @@ static void event_release(struct pvperf_host_event *event, struct pvperf_thread 
 static struct pvperf_host_event *event_alloc(struct pvperf_vcpu *vcpu,
 					     const struct guest_perf_event_param *param,
 					     const struct guest_perf_attr *attr,
-					     struct pvperf_pin *pin,
-					     struct pvperf_branches *branches)
+					     struct pvperf_pin *pin)
 {
 	struct pvperf_host_event *event = kzalloc(sizeof(*event), GFP_KERNEL_ACCOUNT);
 
@@ -206,8 +205,6 @@ static struct pvperf_host_event *event_alloc(struct pvperf_vcpu *vcpu,
 	event->attr = *attr;
 	event->period = attr->sample_period;
 	event->pin = pin;
-	if (unlikely(branches))
-		event->branches = branches;
 	event->shared = pvperf_pin_at(pin, param->guest_event_addr);
 	return event;
 }
@@ -276,8 +273,7 @@ static int event_place(struct pvperf_vcpu *vcpu, const struct guest_perf_attr *a
 
 int pvperf_event_open(struct pvperf_vcpu *vcpu,
 		      const struct guest_perf_event_param *param,
-		      const struct guest_perf_attr *attr, struct pvperf_pin *pin,
-		      struct pvperf_branches *branches)
+		      const struct guest_perf_attr *attr, struct pvperf_pin *pin)
 {
 	struct pvperf_host_event *event;
 	int err;
@@ -288,7 +284,7 @@ int pvperf_event_open(struct pvperf_vcpu *vcpu,
 	err = event_place(vcpu, attr);
 	if (err)
 		return err;
-	event = event_alloc(vcpu, param, attr, pin, branches);
+	event = event_alloc(vcpu, param, attr, pin);
 	if (!event) {
 		err = -KVM_ENOMEM;
 		goto err_place;
@@ -308,8 +304,6 @@ int pvperf_event_open(struct pvperf_vcpu *vcpu,
 	if (!pvperf_pin_poisoned(event->shared))
 		pvperf_page_event_init(event->shared, event->full,
 				       vcpu->pin ? vcpu->page_addr : 0);
-	if (unlikely(branches))
-		pvperf_branches_begin(event);
 	pvperf_sync_opened(event);
 	return 0;
 
@@ -321,6 +315,15 @@ err_keep:
 err_place:
 	atomic_dec(&vcpu->vm->events);
 	return err;
+}
+
+void pvperf_event_set_branches(struct pvperf_vcpu *vcpu, s32 id,
+			       struct pvperf_branches *branches)
+{
+	struct pvperf_host_event *event = pvperf_ids_find(vcpu, id);
+
+	event->branches = branches;
+	pvperf_branches_begin(event);
 }
 
 /* The last update has all that the event has counted. */

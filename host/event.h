@@ -30,14 +30,16 @@ bool pvperf_event_hardware(void);
 bool pvperf_event_has_stack(void);
 
 /*
- * OPEN. @param, @attr: checked copies; @pin, @branches: the event's memory, and NULL if it wants
- * none of the latter; the caller's references become the event's if this succeeds. Returns 0 or
- * -KVM_E*.
+ * OPEN. @param, @attr: checked copies; @pin: the event's memory; the caller's reference becomes
+ * the event's if this succeeds. Returns 0 or -KVM_E*.
  */
 int pvperf_event_open(struct pvperf_vcpu *vcpu,
 		      const struct guest_perf_event_param *param,
-		      const struct guest_perf_attr *attr, struct pvperf_pin *pin,
-		      struct pvperf_branches *branches);
+		      const struct guest_perf_attr *attr, struct pvperf_pin *pin);
+
+/* Behind pvperf_event_open(), for an attr with branches: these become the event @id's. */
+void pvperf_event_set_branches(struct pvperf_vcpu *vcpu, s32 id,
+			       struct pvperf_branches *branches);
 
 /* Close an event and free it; any process context. @end: why. */
 void pvperf_event_close(struct pvperf_host_event *event, enum pvperf_end end);

@@ -23,7 +23,7 @@ struct open {
 	struct guest_perf_event_param param;
 	struct guest_perf_attr attr;
 	struct pvperf_pin *pin;
-	struct pvperf_branches *branches;	/* NULL: it wants none */
+	struct pvperf_branches *branches;	/* with attr.sample_type */
 	int changes;		/* of the policy, before it was asked */
 };
 
@@ -88,8 +88,8 @@ static noinline int open_late(struct pvperf_vcpu *vcpu, struct open *open)
 	if (!err)
 		return 0;
 	pvperf_event_close(pvperf_ids_find(vcpu, open->param.id), PVPERF_END_GONE);
-	open->pin = NULL;	/* it was the event's */
-	open->branches = NULL;
+	open->pin = NULL;	/* it was the event's ... */
+	open->branches = NULL;	/* ... and so were these, if it had some */
 	return err;
 }
 
@@ -103,10 +103,23 @@ static int open_event(struct pvperf_vcpu *vcpu, struct open *open)
 
 	if (!pvperf_policy_has_access(&pvperf_rules_default))
 		return -KVM_ENOSYS;
-	err = pvperf_event_open(vcpu, &open->param, &open->attr, open->pin, open->branches);
+	err = pvperf_event_open(vcpu, &open->param, &open->attr, open->pin);
 	if (err || likely(atomic_read(&vcpu->vm->changes) == open->changes))
 		return err;
 	return open_late(vcpu, open);
+}
+
+static noinline void open_set_branches(struct pvperf_vcpu *vcpu, struct open *open)
+{
+	pvperf_event_set_branches(vcpu, open->param.id, open->branches);
+	pvperf_dirty_pin(vcpu, open->branches->pin);
+}
+
+static void open_logged(struct pvperf_vcpu *vcpu, struct open *open)
+{
+	pvperf_dirty_pin(vcpu, open->pin);
+	if (unlikely(open->attr.sample_type))
+		open_set_branches(vcpu, open);
 }
 
 static int open_locked(struct pvperf_vcpu *vcpu, struct open *open)
@@ -119,9 +132,7 @@ static int open_locked(struct pvperf_vcpu *vcpu, struct open *open)
 	else
 		err = pvperf_vcpu_error(vcpu->vm);
 	if (!err)
-		pvperf_dirty_pin(vcpu, open->pin);
-	if (!err && unlikely(open->branches))
-		pvperf_dirty_pin(vcpu, open->branches->pin);
+		open_logged(vcpu, open);
 	pvperf_vcpu_leave(vcpu);
 	return err;
 }
@@ -129,7 +140,7 @@ static int open_locked(struct pvperf_vcpu *vcpu, struct open *open)
 /* Log once per VM until an OPEN succeeds: guests retry every event. */
 static noinline int open_failed(struct pvperf_vm *vm, struct open *open, int err)
 {
-	if (open->branches)
+	if (open->attr.sample_type && !IS_ERR_OR_NULL(open->branches))
 		pvperf_branches_put(vm, open->branches);
 	if (open->pin)
 		pvperf_pin_put(vm, open->pin);
@@ -138,14 +149,10 @@ static noinline int open_failed(struct pvperf_vm *vm, struct open *open, int err
 	return err;
 }
 
-static noinline int open_pin_branches(struct pvperf_vm *vm, struct open *open)
+static noinline bool open_pin_branches(struct pvperf_vm *vm, struct open *open)
 {
-	struct pvperf_branches *branches = pvperf_branches_get(vm, open->param.branches_addr);
-
-	if (IS_ERR(branches))
-		return PTR_ERR(branches);
-	open->branches = branches;
-	return 0;
+	open->branches = pvperf_branches_get(vm, open->param.branches_addr);
+	return IS_ERR(open->branches);
 }
 
 static int open_admitted(struct pvperf_vcpu *vcpu, struct open *open)
@@ -157,10 +164,9 @@ static int open_admitted(struct pvperf_vcpu *vcpu, struct open *open)
 	open->pin = pvperf_pin_get(vm, open->param.guest_event_addr);
 	if (IS_ERR(open->pin))
 		return PTR_ERR(open->pin);
-	open->branches = NULL;
-	err = unlikely(open->attr.sample_type) ? open_pin_branches(vm, open) : 0;
-	if (likely(!err))
-		err = open_locked(vcpu, open);
+	if (unlikely(open->attr.sample_type) && open_pin_branches(vm, open))
+		return open_failed(vm, open, PTR_ERR(open->branches));
+	err = open_locked(vcpu, open);
 	if (unlikely(err))
 		return open_failed(vm, open, err);
 	if (open->attr.type != KVM_PERF_TYPE_SOFTWARE)

@@ -72,21 +72,6 @@ static int check_raw(const struct pvperf_policy *policy, const struct pvperf_off
 #define FLAGS_GLOBAL		(KVM_PERF_FLAG_HOST | KVM_PERF_FLAG_CPU)
 #define FLAGS_SPECIAL		(FLAGS_GLOBAL | KVM_PERF_FLAG_KINDS)
 
-/* Counts only: samples would tell where the host's kernel and its processes are. */
-static int check_special(const struct pvperf_policy *policy, const struct pvperf_offer *offer,
-			 const struct guest_perf_attr *attr)
-{
-	if (!(attr->flags & FLAGS_SPECIAL))
-		return 0;
-	if (KVM_PERF_FLAG_KIND_OF(attr->flags) > offer->kinds)
-		return -KVM_ENOENT;
-	if (!(attr->flags & FLAGS_GLOBAL))
-		return 0;
-	if (pvperf_policy_word(policy, PVPERF_WORD_ACCESS) < PVPERF_ACCESS_GLOBAL)
-		return -KVM_EPERM;
-	return attr->sample_period ? -KVM_EINVAL : 0;
-}
-
 static int check_branches(const struct pvperf_policy *policy, const struct pvperf_offer *offer,
 			  const struct guest_perf_attr *attr)
 {
@@ -97,11 +82,31 @@ static int check_branches(const struct pvperf_policy *policy, const struct pvper
 	return pvperf_policy_word(policy, PVPERF_WORD_BRANCHES) ? 0 : -KVM_EPERM;
 }
 
+static int is_special(const struct guest_perf_attr *attr)
+{
+	return (attr->flags & FLAGS_SPECIAL) | attr->sample_type;
+}
+
+/* Counts only: samples would tell where the host's kernel and its processes are. */
+static int check_special(const struct pvperf_policy *policy, const struct pvperf_offer *offer,
+			 const struct guest_perf_attr *attr)
+{
+	if (!is_special(attr))
+		return 0;
+	if (KVM_PERF_FLAG_KIND_OF(attr->flags) > offer->kinds)
+		return -KVM_ENOENT;
+	if (!(attr->flags & FLAGS_GLOBAL))
+		return check_branches(policy, offer, attr);
+	if (pvperf_policy_word(policy, PVPERF_WORD_ACCESS) < PVPERF_ACCESS_GLOBAL)
+		return -KVM_EPERM;
+	return attr->sample_period ? -KVM_EINVAL : 0;
+}
+
 /* A driver that knows no exclude_host would count what the host does. */
 static int check_counter(const struct pvperf_policy *policy, const struct pvperf_offer *offer,
 			 const struct guest_perf_attr *attr)
 {
-	int err = check_special(policy, offer, attr) ?: check_branches(policy, offer, attr);
+	int err = check_special(policy, offer, attr);
 
 	if (err)
 		return err;
@@ -120,7 +125,7 @@ static int check_counter(const struct pvperf_policy *policy, const struct pvperf
 static int check_software(const struct pvperf_policy *policy,
 			  const struct guest_perf_attr *attr)
 {
-	if (attr->flags & FLAGS_SPECIAL || attr->sample_type)
+	if (is_special(attr))
 		return -KVM_EINVAL;
 	switch (attr->config) {
 	case SW_CPU_CLOCK:
