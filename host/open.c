@@ -93,6 +93,13 @@ static noinline int open_late(struct pvperf_vcpu *vcpu, struct open *open)
 	return err;
 }
 
+/* Before anything can close the event. */
+static noinline void open_set_branches(struct pvperf_vcpu *vcpu, struct open *open)
+{
+	pvperf_event_set_branches(vcpu, open->param.id, open->branches);
+	pvperf_dirty_pin(vcpu, open->branches->pin);
+}
+
 /*
  * Either a change of the policy is seen here, or who changed it sees the event in the VM's number
  * of them, which is raised before this looks.
@@ -104,22 +111,13 @@ static int open_event(struct pvperf_vcpu *vcpu, struct open *open)
 	if (!pvperf_policy_has_access(&pvperf_rules_default))
 		return -KVM_ENOSYS;
 	err = pvperf_event_open(vcpu, &open->param, &open->attr, open->pin);
-	if (err || likely(atomic_read(&vcpu->vm->changes) == open->changes))
+	if (err)
 		return err;
-	return open_late(vcpu, open);
-}
-
-static noinline void open_set_branches(struct pvperf_vcpu *vcpu, struct open *open)
-{
-	pvperf_event_set_branches(vcpu, open->param.id, open->branches);
-	pvperf_dirty_pin(vcpu, open->branches->pin);
-}
-
-static void open_logged(struct pvperf_vcpu *vcpu, struct open *open)
-{
-	pvperf_dirty_pin(vcpu, open->pin);
 	if (unlikely(open->attr.sample_type))
 		open_set_branches(vcpu, open);
+	if (likely(atomic_read(&vcpu->vm->changes) == open->changes))
+		return 0;
+	return open_late(vcpu, open);
 }
 
 static int open_locked(struct pvperf_vcpu *vcpu, struct open *open)
@@ -132,7 +130,7 @@ static int open_locked(struct pvperf_vcpu *vcpu, struct open *open)
 	else
 		err = pvperf_vcpu_error(vcpu->vm);
 	if (!err)
-		open_logged(vcpu, open);
+		pvperf_dirty_pin(vcpu, open->pin);
 	pvperf_vcpu_leave(vcpu);
 	return err;
 }

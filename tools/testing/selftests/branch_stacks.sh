@@ -92,6 +92,28 @@ tap $? "perf report --branch-history has the program's names"
 perf report -i $data --stdio --sort symbol_from,symbol_to 2> /dev/null | grep -q '\<b9\>.*\<b1\>'
 tap $? "perf report --sort symbol_from,symbol_to"
 
+# As BOLT's and AutoFDO's documents have it.
+for call in '-e cycles:u -j any,u' '-a -e cycles:u -j any,u' '-b -e cycles:u -F 5000'; do
+	# shellcheck disable=SC2086 # several words
+	perf record -q -o $data $call -- ./branchy 2> /dev/null
+	n=$(perf script -i $data -F brstack --comms branchy 2> /dev/null | grep -c 0x)
+	[ "$n" -gt 10 ]
+	tap $? "perf record $call" "$n stacks"
+done
+
+# What a tool that optimizes by profiles takes from it: how often each branch is taken.
+perf record -q -o $data -b -c 170017 -e instructions:u ./branchy_again 2> /dev/null
+./branchy_again list | od -A n -v -t x8 -w24 | awk '{ sub("^0*", "0x", $1); sub("^0*", "0x", $2); print $1 "/" $2 }' > /tmp/ways
+share=$(perf script -i $data -F brstack 2> /dev/null | tr -s ' ' '\n' | grep 0x | cut -d / -f 1,2 | sort | uniq -c |
+	awk 'FILENAME == "/tmp/ways" { way[FNR] = $1; next }
+	     { n[$2] = $1; all += $1 }
+	     END { printf "%d", n[way[8]] * 1000 / all
+		   for (i = 1; i <= 9; i++) if (i != 8) printf " %d", n[way[i]] * 1000 / all }' /tmp/ways -)
+within "${share%% *}" 467 40
+tap $? "a branch that is taken seven times of fifteen has that share" "permille: $share"
+for one in ${share#* }; do within "$one" 67 250 || break; done
+tap $? "and each of the others one of fifteen" "permille: $share"
+
 # A user without rights: perf leaves the kernel out by itself.
 echo 2 > /proc/sys/kernel/perf_event_paranoid
 mkdir -p /tmp/user && chown 1000 /tmp/user

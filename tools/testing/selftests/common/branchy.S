@@ -2,7 +2,7 @@
 /*
  * Nine taken branches of every near kind, TURNS times, and one that is never taken. With an argument
  * it writes from where to where they go, and of what kind each is, as 64-bit numbers, in their order.
- * With YIELD it lets other tasks run in each turn.
+ * With AGAIN one of them is taken so many times in a turn, with YIELD it lets other tasks run in each turn.
  */
 	.set RELCALL, 1
 	.set RET, 2
@@ -27,8 +27,8 @@ b6:	jmp	*%rax
 	jnz	never
 b7:	jz	3f
 never:	ud2
-3:	mov	$2, %ecx
-b8:	loop	b8			/* taken once */
+3:	mov	$AGAIN + 1, %ecx
+b8:	loop	b8			/* taken AGAIN times */
 #ifdef YIELD
 	mov	$24, %eax		/* sched_yield() */
 	syscall

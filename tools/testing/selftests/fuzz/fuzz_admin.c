@@ -13,6 +13,7 @@ static const struct {
 } parameters[] = {
 	{ "priority", "flexible", { "flexible", "pinned", "none" } },
 	{ "raw", "yes", { "yes", "no", "list" } },
+	{ "branches", "off", { "addresses", "full", "off" } },
 	{ "host_events", "yes", { "yes", "no", "9" } },
 	{ "max_events", "64", { "64", "1", "5" } },
 	{ "max_vm_events", "4096", { "4096", "3", "0" } },
@@ -28,7 +29,7 @@ static const struct {
 static const char *const rules[] = {
 	"\n", "\n", "uid=65534 raw=no\n", "uid=65534 access=force\n", "uid=65534 access=exclusive\n",
 	"pid=%d max_events=2 priority=pinned\naccess=unavailable\n", "pid=%d access=global\n",
-	"comm=fuzz* min_period=2000 host_events=no\n", "cgroup=/* max_pages=3\n",
+	"uid=65534 branches=full\n", "comm=fuzz* min_period=2000 host_events=no\n", "cgroup=/* max_pages=3\n",
 	"access=unavailable\n", "raw\n", "# \n\n\naccess=local", "uid=65534 max_vm_events=4 max_opens=30\n",
 };
 

@@ -76,12 +76,14 @@ static void open_prepare(struct tiny_vcpu *v, int n)
 		.flags = below(4) ? 0 : ONE_OF(KVM_PERF_FLAG_EXCLUDE_USER, KVM_PERF_FLAG_EXCLUDE_KERNEL,
 					       KVM_PERF_FLAG_HOST, KVM_PERF_FLAG_CPU, below(1 << 17)),
 	};
+	if (!below(4))
+		own->attr[n].sample_type = below(16) ? KVM_PERF_SAMPLE_BRANCHES : below(1 << 13);
 	if (own->attr[n].flags & KVM_PERF_FLAG_CPU)
 		own->attr[n].cpu = below(4);
 	own->param[n] = (struct guest_perf_event_param){
 		.attr_addr = below(16) ? own_at(v, offsetof(struct own, attr[n])) : fuzz_address(),
 		.guest_event_addr = fuzz_address(), .id = fuzz_id(v),
-		.event_size = ONE_OF(0, 16, 64, 64, 64, below(128)),
+		.event_size = ONE_OF(0, 16, 64, 64, 64, below(128)), .branches_addr = fuzz_address(),
 	};
 }
 
