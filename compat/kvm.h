@@ -149,17 +149,18 @@ static inline bool pvperf_kvm_is_running(void)
 }
 
 /**
- * pvperf_kvm_runs() - Does the current thread run a vCPU?
- * @kvcpu: the vCPU
+ * pvperf_kvm_running() - Which vCPU does the current thread run?
  *
  * See pvperf_kvm_is_running().
  *
  * Context: any, NMI included.
- * Return: true if so.
+ * Return: the vCPU; NULL in the VMM's own code.
  */
-static inline bool pvperf_kvm_runs(const struct kvm_vcpu *kvcpu)
+static inline const struct kvm_vcpu *pvperf_kvm_running(void)
 {
-	return current->preempt_notifiers.first == &kvcpu->preempt_notifier.link;
+	struct hlist_node *first = READ_ONCE(current->preempt_notifiers.first);
+
+	return first ? container_of(first, struct kvm_vcpu, preempt_notifier.link) : NULL;
 }
 
 /**

@@ -15,7 +15,7 @@ int pvperf_compat_init(void);
  * pvperf_compat_save_branches() - give a sample its branches
  * @data: the sample
  * @event: has overflowed
- * @stack: the branches; core may shorten it
+ * @stack: the branches; newer kernels shorten it to the event's sample_max_stack
  */
 static inline void pvperf_compat_save_branches(struct perf_sample_data *data,
 					       struct perf_event *event,

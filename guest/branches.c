@@ -5,6 +5,7 @@
  */
 #include <linux/atomic.h>
 #include <linux/minmax.h>
+#include <asm/ptrace.h>
 #include "../compat/perf.h"
 #include "branches.h"
 #include "state.h"
@@ -86,37 +87,55 @@ static bool branch_take_nmi(struct perf_branch_entry *entry, const struct guest_
 	return true;
 }
 
-static void branches_copy_nmi(struct pvperf_cpu *cpu, const struct guest_perf_branches *from,
+/* Returns whether the copy is whole: an overflow meanwhile makes the host write anew. */
+static bool branches_copy_nmi(struct pvperf_cpu *cpu, const struct guest_perf_branches *from,
 			      u64 asked)
 {
 	u32 i, n = min_t(u32, READ_ONCE(from->number), KVM_PERF_BRANCHES_MAX);
 	struct perf_branch_stack *stack = &cpu->branches.stack;
+	u32 sequence = READ_ONCE(from->sequence);
 
 	stack->nr = 0;
 	stack->hw_idx = 0;	/* the last branch is the first entry */
+	barrier();
 	for (i = 0; i < n; i++)
 		if (branch_take_nmi(&cpu->branches.entry[stack->nr], &from->branch[i], asked))
 			stack->nr++;
+	barrier();
+	return !(sequence & 1) && sequence == READ_ONCE(from->sequence);
+}
+
+/*
+ * In the kernel the last branches of user mode may be those of the task before: the way into the
+ * kernel is not among them. An event that leaves the kernel out has overflowed in user mode.
+ */
+static bool branches_are_of_task(const struct perf_event *event, struct pt_regs *regs)
+{
+	return event->attr.exclude_kernel || user_mode(regs);
 }
 
 void pvperf_branches_take_nmi(struct pvperf_cpu *cpu, int s, const struct perf_event *event,
-			      u32 n)
+			      u32 n, struct pt_regs *regs)
 {
 	const struct guest_perf_branches *from = pvperf_cpu_branches(cpu, s);
 
 	cpu->branches.samples = 0;
-	if (READ_ONCE(from->status) != KVM_PERF_BRANCHES_OK) {
-		atomic64_inc(&missing);
+	if (!branches_are_of_task(event, regs))
 		return;
-	}
-	branches_copy_nmi(cpu, from, event->attr.branch_sample_type);
-	cpu->branches.samples = n;
+	if (READ_ONCE(from->status) == KVM_PERF_BRANCHES_OK &&
+	    branches_copy_nmi(cpu, from, event->attr.branch_sample_type))
+		cpu->branches.samples = n;
+	else
+		atomic64_inc(&missing);
 }
 
 void pvperf_branches_give_nmi(struct perf_event *event, struct perf_sample_data *data)
 {
 	struct pvperf_cpu *cpu = pvperf_cpu_this();
 
+	/* Else nothing was taken for it, and what is here was for another event. */
+	if (!(pvperf_event_of(event)->key.flags & PVPERF_KEY_BRANCHES))
+		return;
 	if (cpu->branches.samples && !--cpu->branches.samples)
 		pvperf_compat_save_branches(data, event, &cpu->branches.stack);
 }

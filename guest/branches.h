@@ -12,10 +12,10 @@ bool pvperf_branches_can(const struct perf_event *event);
 
 /*
  * Take what the host has written before the last of @n overflows of @event, in slot @s. In an NMI,
- * before the samples of these are made.
+ * which has interrupted @regs, before the samples of these are made.
  */
 void pvperf_branches_take_nmi(struct pvperf_cpu *cpu, int s, const struct perf_event *event,
-			      u32 n);
+			      u32 n, struct pt_regs *regs);
 
 /* Give the last one of these samples the branches, and those before it none. */
 void pvperf_branches_give_nmi(struct perf_event *event, struct perf_sample_data *data);

@@ -106,6 +106,8 @@ static int key_raw(u64 config, u64 config1, struct pvperf_key *key)
 /* Events of the vCPU's thread at the host, which is in no mode of the guest. */
 static int key_software(u64 config, struct pvperf_key *key)
 {
+	if (key->flags & PVPERF_KEY_BRANCHES)
+		return -EOPNOTSUPP;	/* as core answers for its own */
 	key->type = KVM_PERF_TYPE_SOFTWARE;
 	key->flags = 0;
 	return 0;

@@ -160,7 +160,7 @@ static __always_inline void sample_nmi(struct pvperf_cpu *cpu, int s,
 	pvperf_account_fold(event, ev);
 	pvperf_event_mark_fresh(pvperf_event_of(event), false);
 	if (unlikely(slot->key.flags & PVPERF_KEY_BRANCHES))
-		pvperf_branches_take_nmi(cpu, s, event, n);
+		pvperf_branches_take_nmi(cpu, s, event, n, regs);
 	if (sample_wanted_nmi(slot, event))
 		made = sample_write_all_nmi(cpu, event, n, stretched,
 					    sample_regs_nmi(event, regs));

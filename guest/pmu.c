@@ -119,6 +119,21 @@ static bool event_fits_kind(struct perf_event *event)
 	return !kind || !other || kind == other;
 }
 
+static bool event_has_branches(const struct perf_event *event)
+{
+	return pvperf_event_is(event) && pvperf_event_of(event)->key.flags & PVPERF_KEY_BRANCHES;
+}
+
+static bool event_fits_branches(struct perf_event *event)
+{
+	struct perf_event *leader = event->group_leader, *sibling;
+	unsigned int n = event_has_branches(event) + event_has_branches(leader);
+
+	for_each_sibling_event(sibling, leader)
+		n += event_has_branches(sibling);
+	return n <= min_t(unsigned int, PVPERF_BRANCH_SLOTS, pvperf_caps.events);
+}
+
 /* A group that needs more than the host's counters would wait for ever. */
 static int event_check_group(struct perf_event *event)
 {
@@ -128,7 +143,7 @@ static int event_check_group(struct perf_event *event)
 	if (leader == event || !pvperf_core_rotates(event) ||
 	    !pvperf_caps.counters.general)
 		return 0;
-	if (!event_fits_kind(event))
+	if (!event_fits_kind(event) || !event_fits_branches(event))
 		return -EINVAL;
 	need += event_need(leader);
 	for_each_sibling_event(sibling, leader)
@@ -187,7 +202,9 @@ static int event_check(struct perf_event *event)
 	if (event->attr.precise_ip)
 		return pvperf_refuse_precise();
 	if (has_branch_stack(event) && !pvperf_branches_can(event))
-		return pvperf_refuse_branches_of(event->attr.branch_sample_type);
+		return pvperf_caps.features & KVM_PERF_FEATURE_BRANCHES ?
+		       pvperf_refuse_branches_of(event->attr.branch_sample_type) :
+		       pvperf_refuse_branches();
 	return regs & PERF_REG_EXTENDED_MASK ? -EINVAL : 0;
 }
 

@@ -39,7 +39,7 @@ int pvperf_refuse_branches_of(u64 kinds)
 {
 	if (kinds & PERF_SAMPLE_BRANCH_KERNEL)
 		return refuse(-EOPNOTSUPP, "branch stacks of the kernel: the host gives those of user mode; use -j any,u, or -b -e cycles:u");
-	return refuse(-EOPNOTSUPP, "branch stacks of this kind (%#llx): the host gives any, any_call, any_ret, ind_call, cond, ind_jmp and call, of user mode",
+	return refuse(-EOPNOTSUPP, "branch stacks of this kind (%#llx): there are any, and if this kernel can tell them apart any_call, any_ret, ind_call, cond, ind_jmp and call, of user mode",
 		      kinds);
 }
 

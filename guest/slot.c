@@ -56,6 +56,24 @@ static noinline int slot_find_refused(struct pvperf_cpu *cpu, const struct pvper
 	return -1;
 }
 
+/*
+ * Has another slot the memory for the branches of slot @s? The last slots are others when the host
+ * changes how many events there may be.
+ */
+static bool slot_shares_branches(const struct pvperf_cpu *cpu, int s)
+{
+	const struct pvperf_slot *slot;
+	int other;
+
+	for (other = s % PVPERF_BRANCH_SLOTS; other < PVPERF_SLOTS; other += PVPERF_BRANCH_SLOTS) {
+		slot = &cpu->slot[other];
+		if (other != s && slot->key.flags & PVPERF_KEY_BRANCHES &&
+		    (slot->open || !slot_idle(slot)))
+			return true;
+	}
+	return false;
+}
+
 /* Events with branches have the last slots: others take the first ones. */
 static int slot_first(const struct pvperf_key *key)
 {
@@ -75,7 +93,7 @@ int pvperf_slot_find(struct pvperf_cpu *cpu, const struct pvperf_key *key,
 		return last;
 	for (s = first; s < pvperf_caps.events; s++) {
 		fit = slot_fit(&cpu->slot[s], key, event);
-		if (fit <= best_fit)
+		if (fit <= best_fit || (first && slot_shares_branches(cpu, s)))
 			continue;
 		best = s;
 		best_fit = fit;

@@ -58,6 +58,11 @@ struct pvperf_key {
 /* In .flags, besides those of the ABI: its samples have branches. The ABI's do not use this bit. */
 #define PVPERF_KEY_BRANCHES	BIT(1)
 
+static_assert(!(PVPERF_KEY_BRANCHES &
+		(KVM_PERF_FLAG_DISABLED | KVM_PERF_FLAG_EXCLUDE_USER |
+		 KVM_PERF_FLAG_EXCLUDE_KERNEL | KVM_PERF_FLAG_KINDS | KVM_PERF_FLAG_CPU |
+		 KVM_PERF_FLAG_HOST)));
+
 /* Of .how, one test for both: samples, or is apart. */
 #define PVPERF_KEY_RESTLESS	(PVPERF_KEY_APART | 1u << 16)
 

@@ -274,7 +274,7 @@ static ssize_t branches_show(struct device *dev, struct device_attribute *attr, 
 }
 static DEVICE_ATTR_RO(branches);
 
-/* How many samples had no branches, as the host's perf used the CPU's stack, or came late. */
+/* How often the host had no branches to give, as its perf used the CPU's stack, or came late. */
 static ssize_t branches_missing_show(struct device *dev, struct device_attribute *attr, char *buf)
 {
 	return sysfs_emit(buf, "%llu\n", pvperf_branches_missing());

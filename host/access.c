@@ -12,6 +12,7 @@
 #include <linux/string.h>
 #include <linux/sysfs.h>
 #include "access.h"
+#include "branches.h"
 #include "door.h"
 #include "hook.h"
 #include "rule.h"
@@ -50,6 +51,7 @@ static int access_close(bool leaves)
 		return -EBUSY;
 	}
 	pvperf_vms_end();
+	pvperf_branches_unhook();
 	pvperf_door_unwatch();
 	hooked = false;
 	return 0;

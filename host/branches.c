@@ -13,11 +13,13 @@
 #include <linux/hashtable.h>
 #include <linux/jiffies.h>
 #include <linux/kvm_host.h>
-#include <linux/mutex.h>
+#include <linux/percpu.h>
 #include <linux/rculist.h>
 #include <linux/slab.h>
 #include <linux/spinlock.h>
+#include <linux/wait.h>
 #include <linux/workqueue.h>
+#include <asm/nmi.h>
 #include "../compat/ftrace.h"
 #include "../compat/kvm.h"
 #include "branches.h"
@@ -43,6 +45,48 @@ static bool vcpus_has(const struct kvm_vcpu *kvcpu)
 	return has;
 }
 
+/* ------------------------------------------------------------------------- NMI */
+
+/* What this CPU's stack had in the present NMI. */
+struct taken {
+	const struct kvm_vcpu *from;	/* NULL: nothing */
+	u32 status;			/* KVM_PERF_BRANCHES_* */
+	struct pvperf_cut_raw raw[KVM_PERF_BRANCHES_MAX];	/* if that is OK */
+};
+
+static DEFINE_PER_CPU(struct taken, taken);
+
+static u32 taken_status_nmi(const struct kvm_vcpu *kvcpu)
+{
+	if (!pvperf_kvm_has_left(kvcpu))
+		return KVM_PERF_BRANCHES_OFF;
+	if (pvperf_kvm_is_nested(kvcpu))
+		return KVM_PERF_BRANCHES_NESTED;
+	return pvperf_lbr_is_of_user_nmi() ? KVM_PERF_BRANCHES_OK : KVM_PERF_BRANCHES_CONTENDED;
+}
+
+/*
+ * Before perf's driver, which would decode what stands in the VMM's memory at the guest's
+ * addresses: how long that takes would tell the guest what the VMM has there. It finds nothing.
+ */
+static int see_nmi(unsigned int type, struct pt_regs *regs)
+{
+	const struct kvm_vcpu *kvcpu = pvperf_kvm_running();
+	struct taken *to = this_cpu_ptr(&taken);
+	u32 i;
+
+	to->from = NULL;
+	if (!kvcpu || !vcpus_has(kvcpu))
+		return NMI_DONE;
+	to->status = taken_status_nmi(kvcpu);
+	if (to->status == KVM_PERF_BRANCHES_OK)
+		for (i = 0; i < pvperf_lbr_depth; i++)
+			pvperf_lbr_read_nmi(i, &to->raw[i]);
+	pvperf_lbr_clear();
+	to->from = kvcpu;
+	return NMI_DONE;
+}
+
 /* ------------------------------------------------------------------------ hook */
 
 /*
@@ -51,9 +95,15 @@ static bool vcpus_has(const struct kvm_vcpu *kvcpu)
  */
 #define HOOK_FOR	(60 * HZ)
 
+/* As long as an OPEN waits for its turn, at most: then the guest asks again. */
+#define HOOK_WAIT	(HZ / 10)
+
 static struct pvperf_hook load_hook[] = { { .name = "kvm_arch_vcpu_load" } };
 
-/* A vCPU has its CPU, which runs no code of user mode until the vCPU has left KVM_RUN. */
+/*
+ * A vCPU has its CPU, which runs no code of user mode until the vCPU has left KVM_RUN or is loaded
+ * anew.
+ */
 static void notrace see_load(unsigned long ip, unsigned long parent_ip,
 			     struct ftrace_ops *ops, struct ftrace_regs *fregs)
 {
@@ -68,44 +118,79 @@ static struct pvperf_hooks loads = {
 	.without = "guests get no branches",
 };
 
-static DEFINE_MUTEX(hook_lock);		/* protects .live of loads, and the next */
-static unsigned long hook_failed;	/* when; jiffies, 0: it has not */
-static atomic_t users = ATOMIC_INIT(0);
+static DEFINE_SPINLOCK(hook_lock);	/* protects the next two */
+static unsigned int users;
+static bool hook_live;			/* and stays so while there is a user */
 
-static void hook_expire(struct work_struct *work)
+static unsigned long hook_failed;	/* when; jiffies, 0: it has not. hook_work()'s */
+static DECLARE_WAIT_QUEUE_HEAD(hook_wait);
+
+static bool hook_install(void)
 {
-	mutex_lock(&hook_lock);
-	if (!atomic_read(&users))
-		pvperf_hooks_remove(&loads, true);
-	mutex_unlock(&hook_lock);
+	if (loads.stuck || (hook_failed && time_before(jiffies, hook_failed + HOOK_FOR)) ||
+	    register_nmi_handler(NMI_LOCAL, see_nmi, NMI_FLAG_FIRST, "pvperf_branches"))
+		return false;
+	if (!pvperf_hooks_install(&loads) && pvperf_hook_patched(load_hook)) {
+		hook_failed = 0;
+		return true;
+	}
+	pvperf_hooks_remove(&loads, true);
+	unregister_nmi_handler(NMI_LOCAL, "pvperf_branches");
+	hook_failed = jiffies | 1;
+	return false;
 }
 
-static DECLARE_DELAYED_WORK(hook_later, hook_expire);
-
-static void hook_install(void)
+static void hook_remove(void)
 {
-	lockdep_assert_held(&hook_lock);
-	if (loads.live || loads.stuck ||
-	    (hook_failed && time_before(jiffies, hook_failed + HOOK_FOR)))
+	pvperf_hooks_remove(&loads, true);
+	unregister_nmi_handler(NMI_LOCAL, "pvperf_branches");
+}
+
+/* The only one that installs and removes: who holds ftrace's lock may wait for seconds. */
+static void hook_work(struct work_struct *work)
+{
+	bool wanted, was, live;
+
+	spin_lock(&hook_lock);
+	was = hook_live;
+	wanted = users;
+	hook_live = was && wanted;
+	spin_unlock(&hook_lock);
+	if (wanted == was)
 		return;
-	hook_failed = pvperf_hooks_install(&loads) ? jiffies | 1 : 0;
+	if (was)
+		hook_remove();
+	live = !was && hook_install();
+	spin_lock(&hook_lock);
+	hook_live = live;
+	spin_unlock(&hook_lock);
+	wake_up_all(&hook_wait);
 }
+
+static DECLARE_DELAYED_WORK(hook_later, hook_work);
 
 static bool hook_get(void)
 {
 	bool live;
 
-	atomic_inc(&users);
-	mutex_lock(&hook_lock);
-	hook_install();
-	live = loads.live;
-	mutex_unlock(&hook_lock);
-	return live;
+	spin_lock(&hook_lock);
+	users++;
+	live = hook_live;
+	spin_unlock(&hook_lock);
+	if (live)
+		return true;
+	mod_delayed_work(system_long_wq, &hook_later, 0);
+	return wait_event_timeout(hook_wait, READ_ONCE(hook_live), HOOK_WAIT);
 }
 
 static void hook_put(void)
 {
-	if (atomic_dec_and_test(&users))
+	bool last;
+
+	spin_lock(&hook_lock);
+	last = !--users;
+	spin_unlock(&hook_lock);
+	if (last)
 		mod_delayed_work(system_long_wq, &hook_later, HOOK_FOR);
 }
 
@@ -114,10 +199,10 @@ bool __init pvperf_branches_init(void)
 	return !pvperf_hooks_find(&loads);
 }
 
-void pvperf_branches_exit(void)
+void pvperf_branches_unhook(void)
 {
-	cancel_delayed_work_sync(&hook_later);
-	pvperf_hooks_remove(&loads, true);
+	mod_delayed_work(system_long_wq, &hook_later, 0);
+	flush_delayed_work(&hook_later);
 }
 
 /* ---------------------------------------------------------------------- memory */
@@ -197,28 +282,15 @@ void pvperf_branches_clear(void)
 
 /* -------------------------------------------------------------------- overflow */
 
-static u32 branches_status_nmi(const struct pvperf_host_event *event)
-{
-	const struct kvm_vcpu *kvcpu = event->vcpu->kvcpu;
-
-	if (!pvperf_kvm_runs(kvcpu) || !pvperf_kvm_has_left(kvcpu))
-		return KVM_PERF_BRANCHES_OFF;
-	if (pvperf_kvm_is_nested(kvcpu))
-		return KVM_PERF_BRANCHES_NESTED;
-	return pvperf_lbr_is_of_user_nmi() ? KVM_PERF_BRANCHES_OK : KVM_PERF_BRANCHES_CONTENDED;
-}
-
-static u32 branches_copy_nmi(struct guest_perf_branches *to, bool full)
+static u32 branches_copy_nmi(struct guest_perf_branches *to, const struct taken *from, bool full)
 {
 	const unsigned int bits = boot_cpu_data.x86_virt_bits;
 	struct guest_perf_branch one;
-	struct pvperf_cut_raw raw;
 	enum pvperf_cut cut;
 	u32 i, n = 0;
 
 	for (i = 0; i < pvperf_lbr_depth; i++) {
-		pvperf_lbr_read_nmi(i, &raw);
-		cut = pvperf_cut(&raw, bits, full, &one);
+		cut = pvperf_cut(&from->raw[i], bits, full, &one);
 		if (cut == PVPERF_CUT_END)
 			break;
 		if (cut == PVPERF_CUT_PASS)
@@ -229,18 +301,21 @@ static u32 branches_copy_nmi(struct guest_perf_branches *to, bool full)
 
 void pvperf_branches_write_nmi(struct pvperf_host_event *event)
 {
+	const struct taken *from = this_cpu_ptr(&taken);
 	struct pvperf_branches *branches = event->branches;
 	struct guest_perf_branches *to = branches->shared;
-	u32 status = branches_status_nmi(event), n = 0;
 	struct pvperf_vcpu *vcpu = event->vcpu;
 	const u32 word = pvperf_policy_word(&vcpu->vm->policy, PVPERF_WORD_BRANCHES);
+	u32 status = KVM_PERF_BRANCHES_OFF, n = 0;
 
 	if (pvperf_pin_poisoned(to))
 		return;
+	if (from->from == vcpu->kvcpu && word != PVPERF_BRANCHES_OFF)
+		status = from->status;
 	WRITE_ONCE(to->sequence, branches->sequence + 1);
 	barrier();
-	if (status == KVM_PERF_BRANCHES_OK && word != PVPERF_BRANCHES_OFF)
-		n = branches_copy_nmi(to, word == PVPERF_BRANCHES_FULL);
+	if (status == KVM_PERF_BRANCHES_OK)
+		n = branches_copy_nmi(to, from, word == PVPERF_BRANCHES_FULL);
 	WRITE_ONCE(to->number, n);
 	WRITE_ONCE(to->status, status);
 	barrier();

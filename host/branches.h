@@ -7,7 +7,7 @@
  *
  * What a guest gets its vCPU has taken since KVM has last loaded it: nothing of the host runs in
  * user mode in between, and at the load the CPU's stack is cleared. For that kvm_arch_vcpu_load()
- * is hooked while there is such an event.
+ * is hooked while there is such an event, and each NMI looked at before perf's driver does.
  */
 
 #include <linux/types.h>
@@ -16,8 +16,8 @@
 /* At load, if the CPU has a stack. Returns false, after a message, if guests get no branches. */
 bool pvperf_branches_init(void);
 
-/* At unload, when no VM is left. */
-void pvperf_branches_exit(void);
+/* Remove the hook now, if no event has branches any more; process context. */
+void pvperf_branches_unhook(void);
 
 /*
  * OPEN, before the event: pin, and hook. @addr: was checked. In a vCPU's thread, which holds no

@@ -29,8 +29,8 @@ enum pvperf_cut {
  * linear address; @full: also branches on a wrong path, and what KVM_PERF_BRANCH_* say; @to: is
  * written if the entry may pass.
  *
- * Passes what goes from user mode to user mode. What comes before a branch into or out of the
- * kernel may be another task's.
+ * Passes what goes from user mode to user mode. What comes before the way out of the kernel may be
+ * another task's.
  */
 enum pvperf_cut pvperf_cut(const struct pvperf_cut_raw *raw, unsigned int bits, bool full,
 			   struct guest_perf_branch *to);

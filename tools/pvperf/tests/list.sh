@@ -22,7 +22,7 @@ listed() {
 machine_vms() {
 	cat > sys/kernel/debug/pvperf/vms <<-'END'
 	vm pid=178 pages=2 held=512 calls=36 ops=58 refused=3 overflows=7 nmis=5
-	  policy rule=2 access=local priority=pinned raw=no host_events=yes max_events=64 max_vm_events=4096 max_opens=4096 max_calls=1000000000 max_overflows=16000 max_pages=2048 min_period=1000
+	  policy rule=2 access=local priority=pinned raw=no branches=off host_events=yes max_events=64 max_vm_events=4096 max_opens=4096 max_calls=1000000000 max_overflows=16000 max_pages=2048 min_period=1000
 	  refused word=raw times=12 type=raw config=0x1c0 ago=7
 	  refused word=max_calls times=3 type=hardware config=0x0 ago=90
 	  vcpu index=0 events=3 attached=1 nmis=5
@@ -31,7 +31,7 @@ machine_vms() {
 	    event id=66 type=raw config=0x1c0 flags=0x1 period=0 state=starved count=0 enabled=4 running=4
 	  vcpu index=1 events=0 attached=0 nmis=0
 	vm pid=200 pages=0 held=0 calls=1 ops=0 refused=0 overflows=0 nmis=0
-	  policy rule=0 access=local priority=flexible raw=yes host_events=yes max_events=64 max_vm_events=4096 max_opens=4096 max_calls=1000000000 max_overflows=16000 max_pages=2048 min_period=1000
+	  policy rule=0 access=local priority=flexible raw=yes branches=off host_events=yes max_events=64 max_vm_events=4096 max_opens=4096 max_calls=1000000000 max_overflows=16000 max_pages=2048 min_period=1000
 	END
 	mkdir -p proc/178
 	put proc/178/comm 'CPU 0/KVM'

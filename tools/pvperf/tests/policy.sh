@@ -3,7 +3,7 @@
 # Tests of pvperf policy, set and refused, with the device's text in a file.
 
 whole=$(realpath "$program")
-standard='access=local priority=flexible raw=yes host_events=yes max_events=64 max_vm_events=4096 max_opens=4096 max_calls=1000000000 max_overflows=16000 max_pages=2048 min_period=1000'
+standard='access=local priority=flexible raw=yes branches=off host_events=yes max_events=64 max_vm_events=4096 max_opens=4096 max_calls=1000000000 max_overflows=16000 max_pages=2048 min_period=1000'
 
 machine_rules() {
 	mkdir -p dev etc/policy.d

@@ -7,6 +7,7 @@
 
 #include "tiny_test.h"
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/perf_event.h>
 #include <sched.h>
 #include <sys/ioctl.h>
@@ -107,8 +108,10 @@ static int way_of(const struct guest_perf_branch *way, const struct guest_perf_b
  * own way into its user code.
  */
 static bool exact(const struct guest_perf_branches *b, const struct guest_perf_branch *way,
-		  uint64_t flags)
+		  bool full)
 {
+	const uint64_t told = KVM_PERF_BRANCH_CORRECT | KVM_PERF_BRANCH_SPECULATIVE;
+
 	int i, at, last = -1;
 
 	if (b->status != KVM_PERF_BRANCHES_OK || b->number > KVM_PERF_BRANCHES_MAX || b->reserved)
@@ -118,7 +121,9 @@ static bool exact(const struct guest_perf_branches *b, const struct guest_perf_b
 		if (at < 0)
 			return i == b->number - 1 && b->branch[i].to == way[0].from &&
 			       b->branch[i].from >> 12 == way[0].from >> 12;
-		if ((last >= 0 && (at + 1) % TINY_BRANCHES != last) || b->branch[i].flags != flags)
+		if (last >= 0 && (at + 1) % TINY_BRANCHES != last)
+			return false;
+		if (full ? !(b->branch[i].flags & told) : b->branch[i].flags)
 			return false;
 		last = at;
 	}
@@ -137,7 +142,7 @@ struct seen {
 
 /* Run the guest @runs times, for @turns each, and look at the stack of each overflow. */
 static struct seen look(struct tiny_vcpu *v, int id, const struct guest_perf_branch *way,
-			int runs, int turns, uint64_t flags)
+			int runs, int turns, bool full)
 {
 	const struct guest_perf_branches *b = tiny_ptr(v->vm, AT_BRANCHES(id));
 	struct guest_perf_event *e = event_at(v->vm, id);
@@ -152,7 +157,7 @@ static struct seen look(struct tiny_vcpu *v, int id, const struct guest_perf_bra
 		seen.overflows++;
 		seen.branches += b->number;
 		seen.contended += b->status == KVM_PERF_BRANCHES_CONTENDED;
-		if (exact(b, way, flags))
+		if (exact(b, way, full))
 			seen.exact++;
 		else
 			seen.others++;
@@ -167,7 +172,7 @@ TEST_F(branches, short_visits)
 
 	ASSERT_CALL(0, open_branches(self->v, 0, PERIOD));
 	ASSERT_CALL(0, call(self->v, KVM_PERF_OP_ENABLE, 0, 0));
-	seen = look(self->v, 0, self->way, 3000, 3, 0);
+	seen = look(self->v, 0, self->way, 3000, 3, false);
 	EXPECT_LT(30, seen.overflows);
 	EXPECT_EQ(seen.overflows, seen.exact);
 	/* at least one branch in a visit of twelve, on average */
@@ -185,7 +190,7 @@ TEST_F(branches, long_visits)
 	EXPECT_EQ(0, r[2] | r[3]);
 	ASSERT_CALL(0, open_branches(self->v, 0, LONG * TINY_BRANCH_INSNS * 3 / 4));
 	ASSERT_CALL(0, call(self->v, KVM_PERF_OP_ENABLE, 0, 0));
-	seen = look(self->v, 0, self->way, 50, LONG, 0);
+	seen = look(self->v, 0, self->way, 50, LONG, false);
 	EXPECT_LT(10, seen.overflows);
 	EXPECT_EQ(seen.overflows, seen.exact);
 	/* an interrupt of the host's may cut one */
@@ -205,8 +210,9 @@ TEST_F(branches, full)
 		  KVM_PERF_BRANCH_CORRECT, r[1]);
 	ASSERT_CALL(0, open_branches(self->v, 0, LONG * TINY_BRANCH_INSNS * 3 / 4));
 	ASSERT_CALL(0, call(self->v, KVM_PERF_OP_ENABLE, 0, 0));
-	seen = look(self->v, 0, self->way, 50, LONG, KVM_PERF_BRANCH_CORRECT);
+	seen = look(self->v, 0, self->way, 50, LONG, true);
 	EXPECT_LT(10, seen.overflows);
+	EXPECT_LT(seen.overflows, seen.branches);
 	EXPECT_EQ(seen.overflows, seen.exact);
 }
 
@@ -299,14 +305,14 @@ TEST_F(branches, contended)
 	ASSERT_CALL(0, call(self->v, KVM_PERF_OP_ENABLE, 0, 0));
 	fd = open_host(PERF_SAMPLE_BRANCH_ANY | PERF_SAMPLE_BRANCH_KERNEL, -1);
 	ASSERT_LE(0, fd);
-	seen = look(self->v, 0, self->way, 50, LONG, 0);
+	seen = look(self->v, 0, self->way, 50, LONG, false);
 	EXPECT_LT(10, seen.overflows);
 	EXPECT_EQ(seen.overflows, seen.contended);
 	EXPECT_EQ(0, seen.branches);
 	close(fd);
 	ASSERT_CALL(0, call(self->v, KVM_PERF_OP_DISABLE, 0, 0));
 	ASSERT_CALL(0, call(self->v, KVM_PERF_OP_ENABLE, 0, 0));
-	seen = look(self->v, 0, self->way, 50, LONG, 0);
+	seen = look(self->v, 0, self->way, 50, LONG, false);
 	EXPECT_LT(10, seen.overflows);
 	EXPECT_EQ(seen.overflows, seen.exact);
 }
@@ -320,8 +326,9 @@ TEST_F(branches, beside_host)
 	ASSERT_LE(0, fd);
 	ASSERT_CALL(0, open_branches(self->v, 0, PERIOD));
 	ASSERT_CALL(0, call(self->v, KVM_PERF_OP_ENABLE, 0, 0));
-	seen = look(self->v, 0, self->way, 3000, 3, 0);
+	seen = look(self->v, 0, self->way, 3000, 3, false);
 	EXPECT_LT(30, seen.overflows);
+	EXPECT_LT(seen.overflows, seen.branches);
 	EXPECT_EQ(seen.overflows, seen.exact);
 	close(fd);
 }
@@ -342,12 +349,64 @@ TEST_F(branches, two_vcpus)
 		EXPECT_EQ(KVM_PERF_BRANCHES_OFF, self->e->overflows ? self->b->status : 0);
 		others += self->e->overflows;
 		self->e->overflows = 0;
-		seen = look(self->v, 0, self->way, 1, LONG, 0);
+		seen = look(self->v, 0, self->way, 1, LONG, false);
+		EXPECT_LE(seen.overflows * 4, seen.branches);
 		EXPECT_EQ(seen.overflows, seen.exact);
 		exact_ones += seen.exact;
 	}
 	EXPECT_LT(0, others);
 	EXPECT_LT(0, exact_ones);
+}
+
+/* Its own thread and the test's run the vCPU in turn: the event comes along with its next call. */
+TEST_F(branches, moved)
+{
+	int i, all = 0, good = 0;
+	struct kvm_regs r;
+
+	ASSERT_CALL(0, open_branches(self->v, 0, PERIOD));
+	ASSERT_CALL(0, call(self->v, KVM_PERF_OP_ENABLE, 0, 0));
+	for (i = 0; i < 300; i++) {
+		/* of the old thread until the call */
+		ASSERT_EQ(0, run(self->v, 3));
+		ASSERT_CALL(0, call(self->v, KVM_PERF_OP_READ, 0, 0));
+		self->e->overflows = 0;
+		ASSERT_EQ(0, run(self->v, LONG / 4));
+		all += !!self->e->overflows;
+		good += self->e->overflows && self->b->number > 4 && exact(self->b, self->way, false);
+		ASSERT_CALL(0, id_call(self->v, KVM_PERF_OP_READ, 0));
+		self->e->overflows = 0;
+		r = (struct kvm_regs){ .rcx = LONG / 4 };
+		ASSERT_EQ(0, tiny_vcpu_exec(self->v, TINY_CODE_BRANCHES_USER, &r));
+		all += !!self->e->overflows;
+		good += self->e->overflows && self->b->number > 4 && exact(self->b, self->way, false);
+	}
+	EXPECT_LT(20, all);
+	EXPECT_EQ(all, good);
+}
+
+/* The module goes, hook and all, and comes again. */
+TEST_F(branches, unloaded)
+{
+	const char *path = getenv("PVPERF_HOST_KO") ?: "/lab/pvperf_host.ko";
+	struct seen seen;
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+	if (fd < 0)
+		SKIP(return, "no module to load again");
+	ASSERT_CALL(0, open_branches(self->v, 0, LONG * TINY_BRANCH_INSNS * 3 / 4));
+	ASSERT_CALL(0, call(self->v, KVM_PERF_OP_ENABLE, 0, 0));
+	ASSERT_EQ(0, syscall(SYS_delete_module, "pvperf_host", 0));
+	EXPECT_EQ(KVM_PERF_STATE_GONE, self->e->state);
+	ASSERT_EQ(0, run(self->v, LONG));
+	ASSERT_EQ(0, syscall(SYS_finit_module, fd, "branches=full", 0));
+	close(fd);
+	ASSERT_CALL(0, open_branches(self->v, 0, LONG * TINY_BRANCH_INSNS * 3 / 4));
+	ASSERT_CALL(0, call(self->v, KVM_PERF_OP_ENABLE, 0, 0));
+	seen = look(self->v, 0, self->way, 50, LONG, true);
+	EXPECT_LT(10, seen.overflows);
+	EXPECT_LT(seen.overflows, seen.branches);
+	EXPECT_EQ(seen.overflows, seen.exact);
 }
 
 TEST_HARNESS_MAIN

@@ -98,6 +98,14 @@ struct pmu {
 	struct module *module;
 };
 
+struct perf_branch_stack {
+	u64 nr, hw_idx;
+};
+
+struct perf_branch_entry {
+	u64 from, to, flags;
+};
+
 struct perf_event {
 	struct pmu *pmu;
 	struct list_head sibling_list;
