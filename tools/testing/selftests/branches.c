@@ -6,6 +6,7 @@
  */
 
 #include "tiny_test.h"
+#include "late.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/perf_event.h>
@@ -179,6 +180,24 @@ TEST_F(branches, short_visits)
 	EXPECT_LT(seen.overflows, seen.branches);
 }
 
+/* Another event of the vCPU's had branches, too, and ends. */
+TEST_F(branches, one_closed)
+{
+	struct seen seen;
+
+	ASSERT_CALL(0, open_branches(self->v, 1, PERIOD));
+	ASSERT_CALL(0, open_branches(self->v, 0, PERIOD));
+	ASSERT_CALL(0, call(self->v, KVM_PERF_OP_ENABLE, 0, 0));
+	ASSERT_CALL(0, call(self->v, KVM_PERF_OP_ENABLE, 1, 0));
+	seen = look(self->v, 0, self->way, 500, 3, false);
+	EXPECT_EQ(seen.overflows, seen.exact);
+	ASSERT_CALL(0, call(self->v, KVM_PERF_OP_CLOSE, 1, 0));
+	seen = look(self->v, 0, self->way, 3000, 3, false);
+	EXPECT_LT(30, seen.overflows);
+	EXPECT_EQ(seen.overflows, seen.exact);
+	EXPECT_LT(seen.overflows, seen.branches);
+}
+
 /* Long ones: the stack is full. */
 TEST_F(branches, long_visits)
 {
@@ -230,6 +249,33 @@ TEST_F(branches, off)
 	ASSERT_EQ(0, tiny_cpuid(self->v, KVM_PERF_CPUID_BRANCHES, r));
 	EXPECT_EQ(0, r[0] | r[1] | r[2] | r[3]);
 	EXPECT_CALL(-KVM_EPERM, open_branches(self->v, 0, LONG * TINY_BRANCH_INSNS * 3 / 4));
+}
+
+/* The policy changes while OPEN waits for the memory: the event ends before the guest has it. */
+TEST_F(branches, off_meanwhile)
+{
+	struct guest_perf_event_param param = {
+		.attr_addr = AT_ATTR, .guest_event_addr = AT_EVENT(0),
+		.event_size = KVM_PERF_EVENT_SIZE, .branches_addr = AT_LATE,
+	};
+	struct kvm_regs r = { .rax = KVM_PERF_OP, .rbx = KVM_PERF_OP_OPEN, .rcx = AT_PARAM };
+	struct guest_perf_attr attr = attr_branches(PERIOD);
+	int late = late_page(&self->vm);
+
+	if (late == -EPERM || late == -ENOSYS)
+		SKIP(return, "no userfaultfd");
+	ASSERT_LE(0, late);
+	memcpy(tiny_ptr(&self->vm, AT_ATTR), &attr, sizeof(attr));
+	memcpy(tiny_ptr(&self->vm, AT_PARAM), &param, sizeof(param));
+	tiny_vcpu_start(self->v, TINY_CODE_CALL, &r);
+	ASSERT_TRUE(late_wanted(late, 5000));
+	EXPECT_EQ(0, tiny_param_write("branches", "off"));
+	late_arrive(&self->vm, late);
+	EXPECT_EQ(0, tiny_vcpu_wait(self->v, &r));
+	EXPECT_EQ(-KVM_EPERM, (int64_t)r.rax);
+	close(late);
+	EXPECT_EQ(0, tiny_param_write("branches", "addresses"));
+	EXPECT_CALL(0, open_branches(self->v, 0, PERIOD));
 }
 
 /* Only for overflows, only by hardware, in memory that is the guest's and within a page. */
