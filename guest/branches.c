@@ -87,22 +87,27 @@ static bool branch_take_nmi(struct perf_branch_entry *entry, const struct guest_
 	return true;
 }
 
-/* Returns whether the copy is whole: an overflow meanwhile makes the host write anew. */
+/*
+ * Returns whether the host has some, and the copy is whole: after an overflow meanwhile the host
+ * has written anew.
+ */
 static bool branches_copy_nmi(struct pvperf_cpu *cpu, const struct guest_perf_branches *from,
 			      u64 asked)
 {
-	u32 i, n = min_t(u32, READ_ONCE(from->number), KVM_PERF_BRANCHES_MAX);
 	struct perf_branch_stack *stack = &cpu->branches.stack;
-	u32 sequence = READ_ONCE(from->sequence);
+	u32 i, n, sequence = READ_ONCE(from->sequence);
+	bool ok;
 
 	stack->nr = 0;
 	stack->hw_idx = 0;	/* the last branch is the first entry */
 	barrier();
+	ok = READ_ONCE(from->status) == KVM_PERF_BRANCHES_OK;
+	n = min_t(u32, READ_ONCE(from->number), KVM_PERF_BRANCHES_MAX);
 	for (i = 0; i < n; i++)
 		if (branch_take_nmi(&cpu->branches.entry[stack->nr], &from->branch[i], asked))
 			stack->nr++;
 	barrier();
-	return !(sequence & 1) && sequence == READ_ONCE(from->sequence);
+	return ok && !(sequence & 1) && sequence == READ_ONCE(from->sequence);
 }
 
 /*
@@ -122,8 +127,7 @@ void pvperf_branches_take_nmi(struct pvperf_cpu *cpu, int s, const struct perf_e
 	cpu->branches.samples = 0;
 	if (!branches_are_of_task(event, regs))
 		return;
-	if (READ_ONCE(from->status) == KVM_PERF_BRANCHES_OK &&
-	    branches_copy_nmi(cpu, from, event->attr.branch_sample_type))
+	if (branches_copy_nmi(cpu, from, event->attr.branch_sample_type))
 		cpu->branches.samples = n;
 	else
 		atomic64_inc(&missing);

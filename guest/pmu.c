@@ -140,10 +140,13 @@ static int event_check_group(struct perf_event *event)
 	struct perf_event *leader = event->group_leader, *sibling;
 	u64 need = event_need(event);
 
-	if (leader == event || !pvperf_core_rotates(event) ||
-	    !pvperf_caps.counters.general)
+	if (leader == event)
 		return 0;
-	if (!event_fits_kind(event) || !event_fits_branches(event))
+	if (!event_fits_branches(event))
+		return pvperf_refuse_group_branches(PVPERF_BRANCH_SLOTS);
+	if (!pvperf_core_rotates(event) || !pvperf_caps.counters.general)
+		return 0;
+	if (!event_fits_kind(event))
 		return -EINVAL;
 	need += event_need(leader);
 	for_each_sibling_event(sibling, leader)

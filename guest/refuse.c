@@ -43,6 +43,12 @@ int pvperf_refuse_branches_of(u64 kinds)
 		      kinds);
 }
 
+int pvperf_refuse_group_branches(unsigned int most)
+{
+	return refuse(-EINVAL, "a group with more than %u events that have branches: it could never count; use fewer, or no group",
+		      most);
+}
+
 int pvperf_refuse_period(u64 period)
 {
 	return refuse(-EINVAL, "a sampling period of %llu: the host's shortest is %u; use -c %u or a frequency (-F)",

@@ -12,6 +12,7 @@ int pvperf_refuse_precise(void);
 int pvperf_refuse_branches(void);
 /* The kinds that a program asked for. */
 int pvperf_refuse_branches_of(u64 kinds);
+int pvperf_refuse_group_branches(unsigned int most);
 int pvperf_refuse_period(u64 period);
 /* A group that takes @need of counters.h, all at the same time. */
 int pvperf_refuse_group(u64 need);

@@ -74,6 +74,11 @@ static bool slot_shares_branches(const struct pvperf_cpu *cpu, int s)
 	return false;
 }
 
+static bool slot_lacks_branches(const struct pvperf_cpu *cpu, const struct pvperf_key *key, int s)
+{
+	return unlikely(key->flags & PVPERF_KEY_BRANCHES) && slot_shares_branches(cpu, s);
+}
+
 /* Events with branches have the last slots: others take the first ones. */
 static int slot_first(const struct pvperf_key *key)
 {
@@ -93,7 +98,7 @@ int pvperf_slot_find(struct pvperf_cpu *cpu, const struct pvperf_key *key,
 		return last;
 	for (s = first; s < pvperf_caps.events; s++) {
 		fit = slot_fit(&cpu->slot[s], key, event);
-		if (fit <= best_fit || (first && slot_shares_branches(cpu, s)))
+		if (fit <= best_fit || slot_lacks_branches(cpu, key, s))
 			continue;
 		best = s;
 		best_fit = fit;

@@ -29,8 +29,12 @@
 #include "lbr.h"
 #include "pin.h"
 
-/* vCPUs with such events, by their struct kvm_vcpu. A vCPU is freed after a grace period. */
+/*
+ * vCPUs with such events, by their struct kvm_vcpu, and by the memory of their process. A vCPU is
+ * freed after a grace period.
+ */
 static DEFINE_HASHTABLE(vcpus, 6);
+static DEFINE_HASHTABLE(processes, 6);
 static DEFINE_SPINLOCK(vcpus_lock);
 
 static bool vcpus_has(const struct kvm_vcpu *kvcpu)
@@ -41,6 +45,22 @@ static bool vcpus_has(const struct kvm_vcpu *kvcpu)
 	rcu_read_lock();
 	hash_for_each_possible_rcu(vcpus, vcpu, branching, (unsigned long)kvcpu)
 		has |= vcpu->kvcpu == kvcpu;
+	rcu_read_unlock();
+	return has;
+}
+
+/* Does a vCPU of the current process have such events? */
+static bool process_has_nmi(void)
+{
+	const struct pvperf_vcpu *vcpu;
+	bool has = false;
+
+	rcu_read_lock();
+	hash_for_each_possible_rcu(processes, vcpu, process, (unsigned long)current->mm) {
+		has = vcpu->vm->mm == current->mm;
+		if (has)
+			break;
+	}
 	rcu_read_unlock();
 	return has;
 }
@@ -65,25 +85,33 @@ static u32 taken_status_nmi(const struct kvm_vcpu *kvcpu)
 	return pvperf_lbr_is_of_user_nmi() ? KVM_PERF_BRANCHES_OK : KVM_PERF_BRANCHES_CONTENDED;
 }
 
+static void take_nmi(struct taken *to, const struct kvm_vcpu *kvcpu)
+{
+	u32 i;
+
+	to->status = taken_status_nmi(kvcpu);
+	if (to->status == KVM_PERF_BRANCHES_OK)
+		for (i = 0; i < pvperf_lbr_depth; i++)
+			pvperf_lbr_read_nmi(i, &to->raw[i]);
+	to->from = kvcpu;
+}
+
 /*
  * Before perf's driver, which would decode what stands in the VMM's memory at the guest's
- * addresses: how long that takes would tell the guest what the VMM has there. It finds nothing.
+ * addresses: how long that takes would tell the guest what the VMM has there. It finds nothing,
+ * also where the thread has left KVM_RUN by now, or runs another vCPU.
  */
 static int see_nmi(unsigned int type, struct pt_regs *regs)
 {
 	const struct kvm_vcpu *kvcpu = pvperf_kvm_running();
 	struct taken *to = this_cpu_ptr(&taken);
-	u32 i;
 
 	to->from = NULL;
-	if (!kvcpu || !vcpus_has(kvcpu))
+	if (!process_has_nmi())
 		return NMI_DONE;
-	to->status = taken_status_nmi(kvcpu);
-	if (to->status == KVM_PERF_BRANCHES_OK)
-		for (i = 0; i < pvperf_lbr_depth; i++)
-			pvperf_lbr_read_nmi(i, &to->raw[i]);
+	if (kvcpu && vcpus_has(kvcpu))
+		take_nmi(to, kvcpu);
 	pvperf_lbr_clear();
-	to->from = kvcpu;
 	return NMI_DONE;
 }
 
@@ -118,32 +146,36 @@ static struct pvperf_hooks loads = {
 	.without = "guests get no branches",
 };
 
-static DEFINE_SPINLOCK(hook_lock);	/* protects the next two */
+static DEFINE_SPINLOCK(hook_lock);	/* protects the next three */
 static unsigned int users;
 static bool hook_live;			/* and stays so while there is a user */
+static unsigned long hook_failed;	/* when; jiffies, 0: it has not */
 
-static unsigned long hook_failed;	/* when; jiffies, 0: it has not. hook_work()'s */
 static DECLARE_WAIT_QUEUE_HEAD(hook_wait);
-
-static bool hook_install(void)
-{
-	if (loads.stuck || (hook_failed && time_before(jiffies, hook_failed + HOOK_FOR)) ||
-	    register_nmi_handler(NMI_LOCAL, see_nmi, NMI_FLAG_FIRST, "pvperf_branches"))
-		return false;
-	if (!pvperf_hooks_install(&loads) && pvperf_hook_patched(load_hook)) {
-		hook_failed = 0;
-		return true;
-	}
-	pvperf_hooks_remove(&loads, true);
-	unregister_nmi_handler(NMI_LOCAL, "pvperf_branches");
-	hook_failed = jiffies | 1;
-	return false;
-}
 
 static void hook_remove(void)
 {
 	pvperf_hooks_remove(&loads, true);
 	unregister_nmi_handler(NMI_LOCAL, "pvperf_branches");
+}
+
+static bool hook_install(void)
+{
+	if (loads.stuck ||
+	    register_nmi_handler(NMI_LOCAL, see_nmi, NMI_FLAG_FIRST, "pvperf_branches"))
+		return false;
+	if (!pvperf_hooks_install(&loads) && pvperf_hook_patched(load_hook))
+		return true;
+	hook_remove();
+	pr_err("guests get no branches: no hook on %s\n", load_hook[0].name);
+	return false;
+}
+
+static bool hook_has_failed(void)
+{
+	unsigned long failed = READ_ONCE(hook_failed);
+
+	return failed && time_before(jiffies, failed + HOOK_FOR);
 }
 
 /* The only one that installs and removes: who holds ftrace's lock may wait for seconds. */
@@ -156,42 +188,44 @@ static void hook_work(struct work_struct *work)
 	wanted = users;
 	hook_live = was && wanted;
 	spin_unlock(&hook_lock);
-	if (wanted == was)
+	if (wanted == was || (wanted && hook_has_failed()))
 		return;
 	if (was)
 		hook_remove();
 	live = !was && hook_install();
 	spin_lock(&hook_lock);
 	hook_live = live;
+	hook_failed = was || live ? 0 : jiffies | 1;
 	spin_unlock(&hook_lock);
 	wake_up_all(&hook_wait);
 }
 
 static DECLARE_DELAYED_WORK(hook_later, hook_work);
 
-static bool hook_get(void)
+/* 0; -KVM_ENOENT: it can't be installed; -KVM_EBUSY: that takes long. */
+static int hook_get(void)
 {
 	bool live;
 
 	spin_lock(&hook_lock);
 	users++;
 	live = hook_live;
+	if (!live && !hook_has_failed())
+		mod_delayed_work(system_long_wq, &hook_later, 0);
 	spin_unlock(&hook_lock);
 	if (live)
-		return true;
-	mod_delayed_work(system_long_wq, &hook_later, 0);
-	return wait_event_timeout(hook_wait, READ_ONCE(hook_live), HOOK_WAIT);
+		return 0;
+	if (!wait_event_timeout(hook_wait, READ_ONCE(hook_live) || hook_has_failed(), HOOK_WAIT))
+		return -KVM_EBUSY;
+	return READ_ONCE(hook_live) ? 0 : -KVM_ENOENT;
 }
 
 static void hook_put(void)
 {
-	bool last;
-
 	spin_lock(&hook_lock);
-	last = !--users;
-	spin_unlock(&hook_lock);
-	if (last)
+	if (!--users)
 		mod_delayed_work(system_long_wq, &hook_later, HOOK_FOR);
+	spin_unlock(&hook_lock);
 }
 
 bool __init pvperf_branches_init(void)
@@ -227,14 +261,15 @@ static struct pvperf_branches *branches_new(struct pvperf_vm *vm, u64 addr)
 struct pvperf_branches *pvperf_branches_get(struct pvperf_vm *vm, u64 addr)
 {
 	struct pvperf_branches *branches = branches_new(vm, addr);
+	int err;
 
 	if (IS_ERR(branches))
 		return branches;
-	if (!hook_get()) {
-		pvperf_branches_put(vm, branches);
-		return ERR_PTR(-KVM_EBUSY);
-	}
-	return branches;
+	err = hook_get();
+	if (!err)
+		return branches;
+	pvperf_branches_put(vm, branches);
+	return ERR_PTR(err);
 }
 
 void pvperf_branches_put(struct pvperf_vm *vm, struct pvperf_branches *branches)
@@ -258,6 +293,7 @@ void pvperf_branches_begin(struct pvperf_host_event *event)
 		return;
 	spin_lock(&vcpus_lock);
 	hash_add_rcu(vcpus, &vcpu->branching, (unsigned long)vcpu->kvcpu);
+	hash_add_rcu(processes, &vcpu->process, (unsigned long)vcpu->vm->mm);
 	spin_unlock(&vcpus_lock);
 }
 
@@ -270,6 +306,7 @@ void pvperf_branches_end(struct pvperf_host_event *event)
 		return;
 	spin_lock(&vcpus_lock);
 	hash_del_rcu(&vcpu->branching);
+	hash_del_rcu(&vcpu->process);
 	spin_unlock(&vcpus_lock);
 }
 

@@ -6,7 +6,6 @@
  * came last has it. So who reads looks at the filter first.
  */
 #include <linux/kvm_pvperf.h>
-#include <linux/minmax.h>
 #include <asm/cpufeature.h>
 #include <asm/msr.h>
 #include "../compat/cpuid.h"
@@ -21,9 +20,11 @@ u32 pvperf_lbr_depth;
 
 void pvperf_lbr_init(void)
 {
-	if (boot_cpu_has(X86_FEATURE_AMD_LBR_V2))
-		pvperf_lbr_depth = min(cpuid_ebx(0x80000022) >> 4 & 0x3f,
-				       (u32)KVM_PERF_BRANCHES_MAX);
+	u32 depth = cpuid_ebx(0x80000022) >> 4 & 0x3f;
+
+	/* What is not cleared may not be there. */
+	if (boot_cpu_has(X86_FEATURE_AMD_LBR_V2) && depth <= KVM_PERF_BRANCHES_MAX)
+		pvperf_lbr_depth = depth;
 }
 
 static u64 lbr_rdmsr(u32 msr)

@@ -147,10 +147,14 @@ static noinline int open_failed(struct pvperf_vm *vm, struct open *open, int err
 	return err;
 }
 
-static noinline bool open_pin_branches(struct pvperf_vm *vm, struct open *open)
+/* A batch ends with an OPEN that may have waited. */
+static noinline bool open_pin_branches(struct pvperf_vcpu *vcpu, struct open *open)
 {
-	open->branches = pvperf_branches_get(vm, open->param.branches_addr);
-	return IS_ERR(open->branches);
+	open->branches = pvperf_branches_get(vcpu->vm, open->param.branches_addr);
+	if (!IS_ERR(open->branches))
+		return false;
+	vcpu->waited = vcpu->calls;
+	return true;
 }
 
 static int open_admitted(struct pvperf_vcpu *vcpu, struct open *open)
@@ -162,7 +166,7 @@ static int open_admitted(struct pvperf_vcpu *vcpu, struct open *open)
 	open->pin = pvperf_pin_get(vm, open->param.guest_event_addr);
 	if (IS_ERR(open->pin))
 		return PTR_ERR(open->pin);
-	if (unlikely(open->attr.sample_type) && open_pin_branches(vm, open))
+	if (unlikely(open->attr.sample_type) && open_pin_branches(vcpu, open))
 		return open_failed(vm, open, PTR_ERR(open->branches));
 	err = open_locked(vcpu, open);
 	if (unlikely(err))

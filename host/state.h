@@ -147,7 +147,8 @@ struct pvperf_vcpu {
 	};
 	struct irq_work wake;
 	struct guest_perf_op batch[KVM_PERF_BATCH_MAX];
-	struct hlist_node branching;	/* branches.c, RCU */
+	struct hlist_node branching;	/* branches.c, RCU, as the next */
+	struct hlist_node process;
 	u32 nr_branches;		/* events with .branches */
 	u64 branches_gfn;		/* that of some, + 1, for .wake; 0: none */
 };

@@ -12,6 +12,7 @@
 #include <linux/perf_event.h>
 #include <sched.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 
 #define PERIOD		1009
@@ -377,6 +378,79 @@ TEST_F(branches, beside_host)
 	EXPECT_LT(seen.overflows, seen.branches);
 	EXPECT_EQ(seen.overflows, seen.exact);
 	close(fd);
+}
+
+/* Samples in an event's ring, and how many of their branches are in a page. */
+struct ring {
+	int samples, in_page;
+};
+
+static struct ring ring_read(const uint8_t *ring, uint64_t page)
+{
+	const struct perf_event_mmap_page *head = (const void *)ring;
+	const uint8_t *at = ring + TINY_PAGE, *end = at + head->data_head;
+	struct ring seen = { 0 };
+
+	for (; at < end; at += ((const struct perf_event_header *)at)->size) {
+		const uint64_t *data = (const uint64_t *)(at + sizeof(struct perf_event_header));
+		uint64_t i;
+
+		if (((const struct perf_event_header *)at)->type != PERF_RECORD_SAMPLE)
+			continue;
+		seen.samples++;
+		for (i = 0; i < data[0]; i++)
+			seen.in_page += data[1 + 3 * i] >> 12 == page >> 12;
+	}
+	return seen;
+}
+
+/* What the host's driver finds of a guest's branches where the VMM has code at the same address. */
+static struct ring driver_finds(struct __test_metadata *_metadata, FIXTURE_DATA(branches) *self)
+{
+	struct perf_event_attr attr = {
+		.type = PERF_TYPE_HARDWARE, .size = sizeof(attr), .config = COUNT_INSTRUCTIONS,
+		.sample_period = 100003, .sample_type = PERF_SAMPLE_BRANCH_STACK, .exclude_host = 1,
+		.branch_sample_type = PERF_SAMPLE_BRANCH_USER | PERF_SAMPLE_BRANCH_ANY,
+	};
+	int i, fd = syscall(SYS_perf_event_open, &attr, 0, -1, -1, 0);
+	struct ring seen = { 0 };
+	void *ring;
+
+	EXPECT_LE(0, fd);
+	ring = mmap(NULL, 33 * TINY_PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	EXPECT_NE(MAP_FAILED, ring);
+	for (i = 0; i < 20; i++)
+		EXPECT_EQ(0, run(self->v, LONG));
+	if (ring != MAP_FAILED) {
+		seen = ring_read(ring, self->way[0].from);
+		munmap(ring, 33 * TINY_PAGE);
+	}
+	close(fd);
+	return seen;
+}
+
+/*
+ * The driver decodes what the VMM has at the guest's addresses, and so tells the guest by the time
+ * that takes. With an event of the guest's there is nothing to decode.
+ */
+TEST_F(branches, driver)
+{
+	const uint64_t page = self->way[0].from & -TINY_PAGE;
+	struct ring seen;
+	void *code = mmap((void *)page, TINY_PAGE, PROT_READ | PROT_WRITE | PROT_EXEC,
+			  MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+
+	ASSERT_NE(MAP_FAILED, code);
+	memcpy(code, tiny_ptr(&self->vm, page), TINY_PAGE);
+	seen = driver_finds(_metadata, self);
+	EXPECT_LT(5, seen.samples);
+	EXPECT_LT(5, seen.in_page);
+	ASSERT_CALL(0, open_branches(self->v, 0, 1ull << 40));
+	ASSERT_CALL(0, call(self->v, KVM_PERF_OP_ENABLE, 0, 0));
+	seen = driver_finds(_metadata, self);
+	EXPECT_LT(5, seen.samples);
+	EXPECT_EQ(0, seen.in_page);
+	munmap(code, TINY_PAGE);
 }
 
 /* Two vCPUs in turn in one thread, whose event counts both: the other's stack is not for it. */
