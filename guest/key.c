@@ -183,7 +183,7 @@ int pvperf_key_of_cpu(const struct perf_event *event, u16 cpu, struct pvperf_key
 	return err ?: key->type == KVM_PERF_TYPE_SOFTWARE ? -EINVAL : 0;
 }
 
-/* Without samples nobody sees them. */
+/* They come with samples. */
 static bool key_has_branches(const struct perf_event_attr *attr)
 {
 	return attr->sample_type & PERF_SAMPLE_BRANCH_STACK && attr->sample_period;

@@ -42,20 +42,6 @@ static int slot_fit(const struct pvperf_slot *slot,
 	return slot->on ? 1 : 2;
 }
 
-/* The slot in which the host has refused @key in this round, so that nobody asks again; or -1. */
-static noinline int slot_find_refused(struct pvperf_cpu *cpu, const struct pvperf_key *key)
-{
-	int s;
-
-	pvperf_for_each_slot(s, cpu->set.refused) {
-		if (cpu->refused_in[s] != atomic_read(&pvperf_slot_round))
-			__clear_bit(s, &cpu->set.refused);
-		else if (slot_idle(&cpu->slot[s]) && pvperf_key_equal(&cpu->slot[s].key, key))
-			return s;
-	}
-	return -1;
-}
-
 /*
  * Has another slot the memory for the branches of slot @s? The last slots are others when the host
  * changes how many events there may be.
@@ -74,31 +60,51 @@ static bool slot_shares_branches(const struct pvperf_cpu *cpu, int s)
 	return false;
 }
 
-static bool slot_lacks_branches(const struct pvperf_cpu *cpu, const struct pvperf_key *key, int s)
+/* Events with branches have the last slots: others take the first ones. */
+static noinline int slot_find_branches(struct pvperf_cpu *cpu, const struct pvperf_key *key,
+				       struct perf_event *event)
 {
-	return unlikely(key->flags & PVPERF_KEY_BRANCHES) && slot_shares_branches(cpu, s);
+	int s = max_t(int, pvperf_caps.events - PVPERF_BRANCH_SLOTS, 0);
+	int fit, best = -1, best_fit = 0;
+
+	for (; s < pvperf_caps.events; s++) {
+		fit = slot_shares_branches(cpu, s) ? 0 : slot_fit(&cpu->slot[s], key, event);
+		if (fit > best_fit) {
+			best = s;
+			best_fit = fit;
+		}
+	}
+	return best;
 }
 
-/* Events with branches have the last slots: others take the first ones. */
-static int slot_first(const struct pvperf_key *key)
+/* The slot in which the host has refused @key in this round, so that nobody asks again; or -1. */
+static noinline int slot_find_refused(struct pvperf_cpu *cpu, const struct pvperf_key *key)
 {
-	return unlikely(key->flags & PVPERF_KEY_BRANCHES) ?
-	       max_t(int, pvperf_caps.events - PVPERF_BRANCH_SLOTS, 0) : 0;
+	int s;
+
+	pvperf_for_each_slot(s, cpu->set.refused) {
+		if (cpu->refused_in[s] != atomic_read(&pvperf_slot_round))
+			__clear_bit(s, &cpu->set.refused);
+		else if (slot_idle(&cpu->slot[s]) && pvperf_key_equal(&cpu->slot[s].key, key))
+			return s;
+	}
+	return -1;
 }
 
 int pvperf_slot_find(struct pvperf_cpu *cpu, const struct pvperf_key *key,
 		     struct perf_event *event, int last)
 {
-	int s, fit, best = -1, best_fit = 0, first = slot_first(key);
+	int s, fit, best = -1, best_fit = 0;
 
 	lockdep_assert_irqs_disabled();
+	if (unlikely(key->flags & PVPERF_KEY_BRANCHES))
+		return slot_find_branches(cpu, key, event);
 	/* True nearly always; the search costs more than the rest of ->add(). */
-	if (last >= first && last < pvperf_caps.events &&
-	    slot_fit(&cpu->slot[last], key, event) >= SLOT_FITS)
+	if (last < pvperf_caps.events && slot_fit(&cpu->slot[last], key, event) >= SLOT_FITS)
 		return last;
-	for (s = first; s < pvperf_caps.events; s++) {
+	for (s = 0; s < pvperf_caps.events; s++) {
 		fit = slot_fit(&cpu->slot[s], key, event);
-		if (fit <= best_fit || slot_lacks_branches(cpu, key, s))
+		if (fit <= best_fit)
 			continue;
 		best = s;
 		best_fit = fit;

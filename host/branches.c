@@ -2,7 +2,7 @@
 /*
  * The last branches before an event's overflow. KVM's room.
  *
- * Why nothing of the host's passes: perf keeps branches that end in user mode, and those of the
+ * How the host's branches are kept out: perf keeps branches that end in user mode, and those of the
  * host in user mode are older than the load of the vCPU, which clears them. The overflow's NMI has
  * made the vCPU leave the guest, so the VMM's code has not run since. And a stack that perf has
  * given another filter is not read. Each entry is looked at, too: see cut.h.
@@ -123,7 +123,7 @@ static int see_nmi(unsigned int type, struct pt_regs *regs)
  */
 #define HOOK_FOR	(60 * HZ)
 
-/* As long as an OPEN waits for its turn, at most: then the guest asks again. */
+/* As long as an OPEN waits for the hook; then the guest asks again. */
 #define HOOK_WAIT	(HZ / 10)
 
 static struct pvperf_hook load_hook[] = { { .name = "kvm_arch_vcpu_load" } };
@@ -178,7 +178,7 @@ static bool hook_has_failed(void)
 	return failed && time_before(jiffies, failed + HOOK_FOR);
 }
 
-/* The only one that installs and removes: who holds ftrace's lock may wait for seconds. */
+/* Installs and removes, in no call: who holds ftrace's lock may wait for seconds. */
 static void hook_work(struct work_struct *work)
 {
 	bool wanted, was, live;

@@ -32,7 +32,7 @@ struct pvperf_hook {
  *	callback only watches
  * @live: installed
  * @stuck: ftrace could not remove them, and never will
- * @without: what they are needed for, for messages; NULL: all
+ * @without: what a message says that fails without them; NULL: the load
  */
 struct pvperf_hooks {
 	struct ftrace_ops ops;

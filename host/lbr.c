@@ -2,8 +2,9 @@
 /*
  * The stack of last branches of a CPU.
  *
- * perf may set another filter at any time, as two events of a CPU have one stack: the one that
- * came last has it. So who reads looks at the filter first.
+ * perf may set another filter at any time: the events of a CPU have one stack, which keeps what
+ * the last one to come wants, and perf drops the filter when one of them goes. So who reads looks
+ * at the filter first.
  */
 #include <linux/kvm_pvperf.h>
 #include <asm/cpufeature.h>

@@ -176,7 +176,7 @@ static int open_admitted(struct pvperf_vcpu *vcpu, struct open *open)
 	return 0;
 }
 
-/* The param's last member, which is only there for an event with branches. */
+/* The param's last member, which an event with branches has. */
 static noinline int open_copy_branches(struct kvm *kvm, struct open *open, u64 addr)
 {
 	return pvperf_decode_range(addr, sizeof(open->param), 8) ?:

@@ -187,7 +187,7 @@ struct pvperf_host_event {
 	u64 ran;			/* ... and by the thread's own running time */
 	u32 sequence;
 	u32 retried;			/* in which call of the vCPU */
-	/* used by the overflow handler only, but for .branches: see overflow.c */
+	/* used by the overflow handler, and .branches by others, too: see overflow.c */
 	u64 period;
 	unsigned long tick;
 	u32 in_tick;

@@ -95,6 +95,11 @@ static int64_t open_branches(struct tiny_vcpu *v, int id, uint64_t period)
 	return open_at(v, id, &attr, AT_PARAM, AT_BRANCHES(id));
 }
 
+static int64_t begin(struct tiny_vcpu *v, int id, uint64_t period)
+{
+	return open_branches(v, id, period) ?: call(v, KVM_PERF_OP_ENABLE, id, 0);
+}
+
 static int way_of(const struct guest_perf_branch *way, const struct guest_perf_branch *b)
 {
 	int i;
@@ -172,8 +177,7 @@ TEST_F(branches, short_visits)
 {
 	struct seen seen;
 
-	ASSERT_CALL(0, open_branches(self->v, 0, PERIOD));
-	ASSERT_CALL(0, call(self->v, KVM_PERF_OP_ENABLE, 0, 0));
+	ASSERT_CALL(0, begin(self->v, 0, PERIOD));
 	seen = look(self->v, 0, self->way, 3000, 3, false);
 	EXPECT_LT(30, seen.overflows);
 	EXPECT_EQ(seen.overflows, seen.exact);
@@ -187,8 +191,7 @@ TEST_F(branches, one_closed)
 	struct seen seen;
 
 	ASSERT_CALL(0, open_branches(self->v, 1, PERIOD));
-	ASSERT_CALL(0, open_branches(self->v, 0, PERIOD));
-	ASSERT_CALL(0, call(self->v, KVM_PERF_OP_ENABLE, 0, 0));
+	ASSERT_CALL(0, begin(self->v, 0, PERIOD));
 	ASSERT_CALL(0, call(self->v, KVM_PERF_OP_ENABLE, 1, 0));
 	seen = look(self->v, 0, self->way, 500, 3, false);
 	EXPECT_EQ(seen.overflows, seen.exact);
@@ -208,8 +211,7 @@ TEST_F(branches, long_visits)
 	ASSERT_EQ(0, tiny_cpuid(self->v, KVM_PERF_CPUID_BRANCHES, r));
 	EXPECT_EQ(0, r[1]);
 	EXPECT_EQ(0, r[2] | r[3]);
-	ASSERT_CALL(0, open_branches(self->v, 0, LONG * TINY_BRANCH_INSNS * 3 / 4));
-	ASSERT_CALL(0, call(self->v, KVM_PERF_OP_ENABLE, 0, 0));
+	ASSERT_CALL(0, begin(self->v, 0, LONG * TINY_BRANCH_INSNS * 3 / 4));
 	seen = look(self->v, 0, self->way, 50, LONG, false);
 	EXPECT_LT(10, seen.overflows);
 	EXPECT_EQ(seen.overflows, seen.exact);
@@ -228,8 +230,7 @@ TEST_F(branches, full)
 	ASSERT_EQ(0, tiny_cpuid(self->v, KVM_PERF_CPUID_BRANCHES, r));
 	EXPECT_EQ(KVM_PERF_BRANCH_MISPREDICTED | KVM_PERF_BRANCH_SPECULATIVE |
 		  KVM_PERF_BRANCH_CORRECT, r[1]);
-	ASSERT_CALL(0, open_branches(self->v, 0, LONG * TINY_BRANCH_INSNS * 3 / 4));
-	ASSERT_CALL(0, call(self->v, KVM_PERF_OP_ENABLE, 0, 0));
+	ASSERT_CALL(0, begin(self->v, 0, LONG * TINY_BRANCH_INSNS * 3 / 4));
 	seen = look(self->v, 0, self->way, 50, LONG, true);
 	EXPECT_LT(10, seen.overflows);
 	EXPECT_LT(seen.overflows, seen.branches);
@@ -348,8 +349,7 @@ TEST_F(branches, contended)
 	struct seen seen;
 	int fd;
 
-	ASSERT_CALL(0, open_branches(self->v, 0, LONG * TINY_BRANCH_INSNS * 3 / 4));
-	ASSERT_CALL(0, call(self->v, KVM_PERF_OP_ENABLE, 0, 0));
+	ASSERT_CALL(0, begin(self->v, 0, LONG * TINY_BRANCH_INSNS * 3 / 4));
 	fd = open_host(PERF_SAMPLE_BRANCH_ANY | PERF_SAMPLE_BRANCH_KERNEL, -1);
 	ASSERT_LE(0, fd);
 	seen = look(self->v, 0, self->way, 50, LONG, false);
@@ -371,8 +371,7 @@ TEST_F(branches, beside_host)
 	int fd = open_host(PERF_SAMPLE_BRANCH_ANY | PERF_SAMPLE_BRANCH_USER, sched_getcpu());
 
 	ASSERT_LE(0, fd);
-	ASSERT_CALL(0, open_branches(self->v, 0, PERIOD));
-	ASSERT_CALL(0, call(self->v, KVM_PERF_OP_ENABLE, 0, 0));
+	ASSERT_CALL(0, begin(self->v, 0, PERIOD));
 	seen = look(self->v, 0, self->way, 3000, 3, false);
 	EXPECT_LT(30, seen.overflows);
 	EXPECT_LT(seen.overflows, seen.branches);
@@ -445,8 +444,7 @@ TEST_F(branches, driver)
 	seen = driver_finds(_metadata, self);
 	EXPECT_LT(5, seen.samples);
 	EXPECT_LT(5, seen.in_page);
-	ASSERT_CALL(0, open_branches(self->v, 0, 1ull << 40));
-	ASSERT_CALL(0, call(self->v, KVM_PERF_OP_ENABLE, 0, 0));
+	ASSERT_CALL(0, begin(self->v, 0, 1ull << 40));
 	seen = driver_finds(_metadata, self);
 	EXPECT_LT(5, seen.samples);
 	EXPECT_EQ(0, seen.in_page);
@@ -460,8 +458,7 @@ TEST_F(branches, two_vcpus)
 	int i, others = 0, exact_ones = 0;
 	struct seen seen;
 
-	ASSERT_CALL(0, open_branches(self->v, 0, LONG * TINY_BRANCH_INSNS * 3 / 4));
-	ASSERT_CALL(0, call(self->v, KVM_PERF_OP_ENABLE, 0, 0));
+	ASSERT_CALL(0, begin(self->v, 0, LONG * TINY_BRANCH_INSNS * 3 / 4));
 	for (i = 0; i < 20; i++) {
 		/* whose event counts: the stack is not the first vCPU's */
 		self->e->overflows = 0;
@@ -484,8 +481,7 @@ TEST_F(branches, moved)
 	int i, all = 0, good = 0;
 	struct kvm_regs r;
 
-	ASSERT_CALL(0, open_branches(self->v, 0, PERIOD));
-	ASSERT_CALL(0, call(self->v, KVM_PERF_OP_ENABLE, 0, 0));
+	ASSERT_CALL(0, begin(self->v, 0, PERIOD));
 	for (i = 0; i < 300; i++) {
 		/* of the old thread until the call */
 		ASSERT_EQ(0, run(self->v, 3));
@@ -505,6 +501,41 @@ TEST_F(branches, moved)
 	EXPECT_EQ(all, good);
 }
 
+/* 1 or 0; -1: ftrace does not tell. */
+static int is_hooked(void)
+{
+	FILE *f = fopen("/sys/kernel/tracing/enabled_functions", "r") ?:
+		  fopen("/sys/kernel/debug/tracing/enabled_functions", "r");
+	int hooked = 0;
+	char line[256];
+
+	if (!f)
+		return -1;
+	while (fgets(line, sizeof(line), f))
+		hooked |= !strncmp(line, "kvm_arch_vcpu_load ", 19);
+	fclose(f);
+	return hooked;
+}
+
+/* The hook goes with the switch, and comes again with the next event. */
+TEST_F(branches, switched_off)
+{
+	struct seen seen;
+
+	ASSERT_CALL(0, begin(self->v, 0, PERIOD));
+	ASSERT_NE(0, is_hooked());
+	ASSERT_EQ(0, tiny_param_write("access", "unavailable"));
+	EXPECT_NE(1, is_hooked());
+	EXPECT_EQ(KVM_PERF_STATE_GONE, self->e->state);
+	ASSERT_EQ(0, run(self->v, LONG));
+	ASSERT_EQ(0, tiny_param_write("access", "local"));
+	ASSERT_CALL(0, begin(self->v, 0, PERIOD));
+	seen = look(self->v, 0, self->way, 3000, 3, false);
+	EXPECT_LT(30, seen.overflows);
+	EXPECT_EQ(seen.overflows, seen.exact);
+	EXPECT_LT(seen.overflows, seen.branches);
+}
+
 /* The module goes, hook and all, and comes again. */
 TEST_F(branches, unloaded)
 {
@@ -514,15 +545,13 @@ TEST_F(branches, unloaded)
 
 	if (fd < 0)
 		SKIP(return, "no module to load again");
-	ASSERT_CALL(0, open_branches(self->v, 0, LONG * TINY_BRANCH_INSNS * 3 / 4));
-	ASSERT_CALL(0, call(self->v, KVM_PERF_OP_ENABLE, 0, 0));
+	ASSERT_CALL(0, begin(self->v, 0, LONG * TINY_BRANCH_INSNS * 3 / 4));
 	ASSERT_EQ(0, syscall(SYS_delete_module, "pvperf_host", 0));
 	EXPECT_EQ(KVM_PERF_STATE_GONE, self->e->state);
 	ASSERT_EQ(0, run(self->v, LONG));
 	ASSERT_EQ(0, syscall(SYS_finit_module, fd, "branches=full", 0));
 	close(fd);
-	ASSERT_CALL(0, open_branches(self->v, 0, LONG * TINY_BRANCH_INSNS * 3 / 4));
-	ASSERT_CALL(0, call(self->v, KVM_PERF_OP_ENABLE, 0, 0));
+	ASSERT_CALL(0, begin(self->v, 0, LONG * TINY_BRANCH_INSNS * 3 / 4));
 	seen = look(self->v, 0, self->way, 50, LONG, true);
 	EXPECT_LT(10, seen.overflows);
 	EXPECT_LT(seen.overflows, seen.branches);
