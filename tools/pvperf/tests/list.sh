@@ -41,20 +41,8 @@ machine_vms() {
 		'refused 3' 'overflows 7' 'nmis 5' > sys/kernel/debug/pvperf/totals
 }
 
-# jsoned NAME FILTER: jq's FILTER is true of what list --json prints
-jsoned() {
-	wanted "$1" || return 0
-	command -v jq > /dev/null || {
-		echo "ok - pvperf: $1 # SKIP no jq"
-		return
-	}
-	rm -rf "$work/m"
-	mkdir "$work/m"
-	(cd "$work/m" && machine_host && machine_vms)
-	PVPERF_ROOT=$work/m "$program" list --json > "$work/json" 2>&1 &&
-		jq -e -s "length == 1 and (.[0] | ($2))" "$work/json" > /dev/null 2>&1
-	verdict "$1" $? "$(cat "$work/json")"
-}
+# jsoned NAME FILTER: of the two VMs
+jsoned() { said_json "$1" "$2" list machine_host machine_vms; }
 
 listed list-alone "sed -i '/^vm pid=178 /s/\$/ alone=1/' sys/kernel/debug/pvperf/vms" 0 'has the host alone: what the other VMs may have is nothing meanwhile'
 listed list-vm : 0 'VM 178 web CPU 0/KVM: 2 pages that hold 512, 36 calls, 58 operations, 3 refused, 7 overflows, 5 NMIs'

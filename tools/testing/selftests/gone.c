@@ -167,14 +167,8 @@ TEST_F(gone, running)
 {
 	uint64_t before = event_at(&self->vm, COUNTING)->count;
 	struct kvm_regs regs = { 0 };
-	int tries;
 
-	self->v->cpu->stop = 0;
-	self->v->cpu->started = 0;
-	tiny_vcpu_start(self->v, TINY_CODE_WAIT, &regs);
-	for (tries = 0; tries < 1000 && !*(volatile uint64_t *)
-	     &self->v->cpu->started; tries++)
-		usleep(1000);
+	ASSERT_TRUE(starts(self->v, TINY_CODE_WAIT));
 	ASSERT_EQ(0, module_unload());
 	check_told(_metadata, self);
 	/* the final count has what was counted since the guest's last call */

@@ -86,14 +86,8 @@ TEST_F(lifetime, reset_running)
 {
 	struct kvm_regs regs = { 0 };
 	struct tiny_totals totals;
-	int tries;
 
-	self->v->cpu->stop = 0;
-	self->v->cpu->started = 0;
-	tiny_vcpu_start(self->v, TINY_CODE_WAIT, &regs);
-	for (tries = 0; tries < 1000 && !*(volatile uint64_t *)
-	     &self->v->cpu->started; tries++)
-		usleep(1000);
+	ASSERT_TRUE(starts(self->v, TINY_CODE_WAIT));
 	EXPECT_CALL(0, tiny_call(self->other, KVM_PERF_OP_RESET, 0, 0, 0));
 	ASSERT_EQ(0, tiny_totals_read(&totals));
 	EXPECT_EQ(self->before.events, totals.events);

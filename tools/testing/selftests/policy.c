@@ -323,9 +323,7 @@ TEST_F(policy, priority_in_guest)
 	uint64_t count;
 
 	ASSERT_TRUE(begins(&self->vms.in));
-	tiny_vcpu_start(v, TINY_CODE_WAIT, &regs);
-	while (!*(volatile uint64_t *)&v->cpu->started)
-		usleep(1000);
+	ASSERT_TRUE(starts(v, TINY_CODE_WAIT));
 	sequence = e->sequence;
 	count = e->count;
 	ASSERT_EQ(0, tiny_rules_write("priority=pinned\n"));

@@ -119,6 +119,20 @@ static inline int64_t id_call(struct tiny_vcpu *v, uint32_t op, int32_t id)
 	return tiny_call(v, op, id, 0, 0);
 }
 
+/* The vCPU's thread is in @code, which waits for .stop or for an interrupt. */
+static inline bool starts(struct tiny_vcpu *v, enum tiny_code code)
+{
+	const struct kvm_regs regs = { 0 };
+	int tries;
+
+	v->cpu->stop = 0;
+	v->cpu->started = 0;
+	tiny_vcpu_start(v, code, &regs);
+	for (tries = 0; tries < 1000 && !*(volatile uint64_t *)&v->cpu->started; tries++)
+		usleep(1000);
+	return tries < 1000;
+}
+
 /* The smallest count of @turns of the loop: a CPU may execute 16 instructions in a ns. */
 static inline uint64_t measured_least(uint64_t turns)
 {
