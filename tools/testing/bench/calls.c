@@ -289,6 +289,84 @@ static void overflow(void)
 	tiny_vm_destroy(&vm);
 }
 
+/* ------------------------------------------------------------------- branches */
+
+#define AT_BRANCHES	(AT_LOG - TINY_PAGE)
+
+static void branching_begin(struct tiny_vcpu *v)
+{
+	struct guest_perf_event_param *param = tiny_ptr(v->vm, AT_PARAM(v, 0));
+	struct guest_perf_attr attr = instructions_attr;
+
+	attr.sample_period = PERIOD;
+	attr.sample_type = KVM_PERF_SAMPLE_BRANCHES;
+	attr.flags = KVM_PERF_FLAG_EXCLUDE_KERNEL;
+	param_put(v, 0, &attr);
+	param->branches_addr = AT_BRANCHES;
+	need(!tiny_call_gpa(v, KVM_PERF_OP_OPEN, AT_PARAM(v, 0), 0), "OPEN with branches failed");
+	need(!tiny_call(v, KVM_PERF_OP_ENABLE, EVENT_ID(v, 0), 0, 0), "ENABLE failed");
+}
+
+/* What @samples take, guest and all; of event 0, which is closed then. */
+static uint64_t samples_time(struct tiny_vcpu *v, int samples)
+{
+	struct kvm_regs regs = { .rcx = (uint64_t)samples * PERIOD / TINY_BRANCH_INSNS };
+	const struct guest_perf_event *event = tiny_ptr(v->vm, AT_EVENT(v, 0));
+	const uint64_t was = event->overflows, start = __builtin_ia32_rdtsc();
+	uint64_t ticks;
+
+	need(!tiny_vcpu_exec(v, TINY_CODE_BRANCHES_USER, &regs), "the guest broke");
+	ticks = __builtin_ia32_rdtsc() - start;
+	need(event->overflows - was >= samples - 1, "samples are missing");
+	need(!tiny_call(v, KVM_PERF_OP_CLOSE, EVENT_ID(v, 0), 0, 0), "CLOSE failed");
+	return ticks;
+}
+
+/* A vCPU of a VM that does not call leaves to its VMM and comes back. */
+static uint64_t other_time(void)
+{
+	const struct tiny_timed out = {};
+	struct tiny_vm vm;
+	uint64_t ticks;
+
+	vm_make(&vm, 1);
+	ticks = timed_one(&vm.vcpu[0], TINY_CODE_TIMED_OUT, out);
+	tiny_vm_destroy(&vm);
+	return ticks;
+}
+
+/* What a sample's branches take, and what the hook on vCPUs takes where no event has any. */
+static void branches(void)
+{
+	uint64_t alone = other_time(), plain[ROUNDS_MOST], with[ROUNDS_MOST];
+	struct guest_perf_attr attr = instructions_attr;
+	struct tiny_vm vm;
+	uint32_t r[4];
+	int i;
+
+	if (tiny_param_write("branches", "addresses"))
+		return;
+	vm_make(&vm, 1);
+	tiny_cpuid(&vm.vcpu[0], KVM_PERF_CPUID_FEATURES, r);
+	if (!(r[1] & KVM_PERF_FEATURE_BRANCHES)) {
+		tiny_vm_destroy(&vm);
+		return;
+	}
+	attr.sample_period = PERIOD;
+	attr.flags = KVM_PERF_FLAG_EXCLUDE_KERNEL;
+	for (i = 0; i < ROUNDS_MOST; i++) {
+		events_begin(&vm.vcpu[0], 1, &attr);
+		plain[i] = samples_time(&vm.vcpu[0], OVERFLOWS);
+		branching_begin(&vm.vcpu[0]);
+		with[i] = samples_time(&vm.vcpu[0], OVERFLOWS);
+		events_end(&vm.vcpu[0]);
+	}
+	figure("branches.sample", ((int64_t)median(with, ROUNDS_MOST) - (int64_t)median(plain, ROUNDS_MOST)) / OVERFLOWS);
+	branching_begin(&vm.vcpu[0]);
+	figure("branches.others", (int64_t)other_time() - (int64_t)alone);
+	tiny_vm_destroy(&vm);
+}
+
 /* ------------------------------------------------------------------- flatness */
 
 /* The cost of one READ in a batch, with @events open. */
@@ -352,6 +430,7 @@ static const struct part {
 	void (*measure)(void);
 } parts[] = {
 	{ "calls", calls_one }, { "overflow", overflow }, { "flat", flat }, { "memory", memory },
+	{ "branches", branches },
 };
 
 static bool wanted(const char *name, char **names)
@@ -372,7 +451,7 @@ int main(int argc, char **argv)
 	need(access("/sys/module/pvperf_host", F_OK), "pvperf_host is loaded already");
 	timing_check();
 	foreign();
-	for (i = 0; i < 4; i++)
+	for (i = 0; i < sizeof(parts) / sizeof(*parts); i++)
 		if (wanted(parts[i].name, argv + 1))
 			parts[i].measure();
 	module_unload();
