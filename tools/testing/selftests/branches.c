@@ -6,14 +6,17 @@
  */
 
 #include "tiny_test.h"
+#include "chance.h"
 #include "late.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/perf_event.h>
 #include <sched.h>
+#include <signal.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 
 #define PERIOD		1009
 #define LONG		20000		/* turns in which there is an overflow, and none is too many */
@@ -499,6 +502,122 @@ TEST_F(branches, moved)
 	}
 	EXPECT_LT(20, all);
 	EXPECT_EQ(all, good);
+}
+
+/* What a guest of the guest's runs is no branch of the guest's. */
+TEST_F(branches, nested)
+{
+	int i, overflows = 0;
+
+	ASSERT_CALL(0, begin(self->v, 0, LONG * TINY_BRANCH_INSNS * 3 / 4));
+	if (tiny_vcpu_nested(self->v))
+		SKIP(return, "this KVM takes no state of SVM's");
+	for (i = 0; i < 20; i++) {
+		self->e->overflows = 0;
+		ASSERT_EQ(0, run(self->v, LONG));
+		overflows += self->e->overflows;
+		EXPECT_EQ(KVM_PERF_BRANCHES_NESTED, self->e->overflows ? self->b->status : KVM_PERF_BRANCHES_NESTED);
+		EXPECT_EQ(0, self->b->number);
+	}
+	EXPECT_LT(10, overflows);
+	tiny_vcpu_mode64(self->v);
+}
+
+/* Runs in a child: another VM, which takes other branches and gives the CPU back in each turn. */
+static void other_vm(void)
+{
+	struct tiny_vm vm;
+	struct kvm_regs r;
+
+	if (tiny_vm_create(&vm, 1) || begin(&vm.vcpu[0], 0, PERIOD))
+		exit(1);
+	for (;;) {
+		r = (struct kvm_regs){ .rcx = 100 };
+		if (tiny_vcpu_exec_here(&vm.vcpu[0], TINY_CODE_SPIN_USER, &r))
+			exit(1);
+		sched_yield();
+	}
+}
+
+/* Two VMs in turn on a CPU: each has its own branches. */
+TEST_F(branches, two_vms)
+{
+	struct seen seen, all = { 0 };
+	pid_t child = fork();
+	int i, status;
+
+	ASSERT_LE(0, child);
+	if (!child)
+		other_vm();
+	ASSERT_CALL(0, begin(self->v, 0, PERIOD));
+	for (i = 0; i < 3000; i++) {
+		seen = look(self->v, 0, self->way, 1, 3, false);
+		all.overflows += seen.overflows;
+		all.exact += seen.exact;
+		all.branches += seen.branches;
+		sched_yield();
+	}
+	EXPECT_LT(30, all.overflows);
+	EXPECT_EQ(all.overflows, all.exact);
+	EXPECT_LT(all.overflows, all.branches);
+	EXPECT_EQ(0, waitpid(child, &status, WNOHANG));
+	kill(child, SIGKILL);
+	waitpid(child, &status, 0);
+}
+
+/* The host's own use of the stack comes, or goes. */
+static void host_uses(int *fd)
+{
+	if (*fd >= 0)
+		close(*fd);
+	*fd = *fd >= 0 ? -1 : open_host(PERF_SAMPLE_BRANCH_ANY | ONE_OF(PERF_SAMPLE_BRANCH_USER, PERF_SAMPLE_BRANCH_KERNEL),
+					below(2) ? -1 : sched_getcpu());
+}
+
+/* One of the things that may happen between two stacks. */
+static int64_t happens(struct tiny_vcpu *v, int *fd)
+{
+	switch (below(64)) {
+	case 0:
+		host_uses(fd);
+		return 0;
+	case 1:
+		return call(v, KVM_PERF_OP_DISABLE, 0, 0) ?: call(v, KVM_PERF_OP_ENABLE, 0, 0);
+	case 2:
+		return call(v, KVM_PERF_OP_CLOSE, 0, 0) ?: begin(v, 0, PERIOD + below(2000));
+	case 3:
+		return id_call(v, KVM_PERF_OP_READ, 0);	/* by the vCPU's own thread */
+	default:
+		return call(v, KVM_PERF_OP_READ, 0, 0);
+	}
+}
+
+/* As many as STACKS says: all of the guest's, or empty and said to be so. */
+TEST_F(branches, many)
+{
+	const int want = atoi(getenv("STACKS") ?: "2000");
+	int stacks = 0, full = 0, fd = -1;
+	uint64_t left = 100ull * want;
+
+	chance_seed(want);
+	ASSERT_CALL(0, begin(self->v, 0, PERIOD));
+	while (stacks < want && left--) {
+		self->e->overflows = 0;
+		vmm_branches(below(20));
+		ASSERT_EQ(0, run(self->v, 1 + below(below(4) ? 40 : 800)));
+		if (self->e->overflows) {
+			stacks++;
+			full += self->b->status == KVM_PERF_BRANCHES_OK && self->b->number;
+			ASSERT_TRUE(exact(self->b, self->way, false) ||
+				    (self->b->status != KVM_PERF_BRANCHES_OK && !self->b->number));
+		}
+		ASSERT_CALL(0, happens(self->v, &fd));
+	}
+	TH_LOG("%d stacks, %d with branches", stacks, full);
+	EXPECT_EQ(want, stacks);
+	EXPECT_LT(stacks / 4, full);
+	if (fd >= 0)
+		close(fd);
 }
 
 /* 1 or 0; -1: ftrace does not tell. */
