@@ -32,7 +32,7 @@ int pvperf_refuse_precise(void)
 
 int pvperf_refuse_branches(void)
 {
-	return refuse(-EOPNOTSUPP, "branch stacks (perf record -b): the host gives none: that wants a CPU with AMD's LbrExtV2, and branches=addresses in the VM's policy; for call chains use -g");
+	return refuse(-EOPNOTSUPP, "branch stacks (perf record -b): the host gives none: that wants a CPU whose stack pvperf can give (AMD's from Zen 4 on, Intel's of Haswell to Ice Lake), and branches=addresses in the VM's policy; for call chains use -g");
 }
 
 int pvperf_refuse_branches_of(u64 kinds)

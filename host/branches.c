@@ -6,6 +6,9 @@
  * host in user mode are older than the load of the vCPU, which clears them. The overflow's NMI has
  * made the vCPU leave the guest, so the VMM's code has not run since. And a stack that perf has
  * given another filter is not read. Each entry is looked at, too: see cut.h.
+ *
+ * Intel's CPUs stop at each VM entry. There two more functions of KVM are hooked, its last before
+ * the entry and its first behind the exit, both with IRQs off.
  */
 #define pr_fmt(fmt) "pvperf_host: " fmt
 
@@ -16,6 +19,7 @@
 #include <linux/percpu.h>
 #include <linux/rculist.h>
 #include <linux/slab.h>
+#include <linux/smp.h>
 #include <linux/spinlock.h>
 #include <linux/wait.h>
 #include <linux/workqueue.h>
@@ -87,12 +91,9 @@ static u32 taken_status_nmi(const struct kvm_vcpu *kvcpu)
 
 static void take_nmi(struct taken *to, const struct kvm_vcpu *kvcpu)
 {
-	u32 i;
-
 	to->status = taken_status_nmi(kvcpu);
 	if (to->status == KVM_PERF_BRANCHES_OK)
-		for (i = 0; i < pvperf_lbr_depth; i++)
-			pvperf_lbr_read_nmi(i, &to->raw[i]);
+		pvperf_lbr_read_nmi(to->raw);
 	to->from = kvcpu;
 }
 
@@ -126,7 +127,14 @@ static int see_nmi(unsigned int type, struct pt_regs *regs)
 /* As long as an OPEN waits for the hook; then the guest asks again. */
 #define HOOK_WAIT	(HZ / 10)
 
-static struct pvperf_hook load_hook[] = { { .name = "kvm_arch_vcpu_load" } };
+enum { LOAD, ENTRY, EXIT };
+
+/* The last two with pvperf_lbr_stops only. */
+static struct pvperf_hook vcpu_hook[] = {
+	[LOAD] = { .name = "kvm_arch_vcpu_load" },
+	[ENTRY] = { .name = "kvm_wait_lapic_expire" },
+	[EXIT] = { .name = "vmx_handle_exit_irqoff", .intel = true },
+};
 
 /*
  * A vCPU has its CPU, which runs no code of user mode until the vCPU has left KVM_RUN or is loaded
@@ -139,10 +147,24 @@ static void notrace see_load(unsigned long ip, unsigned long parent_ip,
 		pvperf_lbr_clear();
 }
 
-static struct pvperf_hooks loads = {
+/* With pvperf_lbr_stops. */
+static void notrace see_each(unsigned long ip, unsigned long parent_ip,
+			     struct ftrace_ops *ops, struct ftrace_regs *fregs)
+{
+	const struct kvm_vcpu *kvcpu = (const void *)pvperf_ftrace_regs(fregs)->di;
+
+	if (ip == vcpu_hook[LOAD].ip)
+		see_load(ip, parent_ip, ops, fregs);
+	else if (ip == vcpu_hook[EXIT].ip)
+		pvperf_lbr_take_back();
+	else if (vcpus_has(kvcpu) && !pvperf_kvm_is_nested(kvcpu))
+		pvperf_lbr_lend();
+}
+
+static struct pvperf_hooks vcpu_hooks = {
 	.ops = { .func = see_load },
-	.hook = load_hook,
-	.n = ARRAY_SIZE(load_hook),
+	.hook = vcpu_hook,
+	.n = 1,
 	.without = "guests get no branches",
 };
 
@@ -153,21 +175,39 @@ static unsigned long hook_failed;	/* when; jiffies, 0: it has not */
 
 static DECLARE_WAIT_QUEUE_HEAD(hook_wait);
 
+static void left_guest(void *unused)
+{
+}
+
 static void hook_remove(void)
 {
-	pvperf_hooks_remove(&loads, true);
+	/* No vCPU has such events, so none is lent the stack; one may still be in its guest. */
+	if (pvperf_lbr_stops)
+		on_each_cpu(left_guest, NULL, true);
+	pvperf_hooks_remove(&vcpu_hooks, true);
 	unregister_nmi_handler(NMI_LOCAL, "pvperf_branches");
+}
+
+static bool hooks_patched(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < vcpu_hooks.n; i++)
+		if (!pvperf_hook_patched(&vcpu_hook[i]))
+			return false;
+	return true;
 }
 
 static bool hook_install(void)
 {
-	if (loads.stuck ||
+	/* KVM's module for Intel may have come anew. */
+	if (vcpu_hooks.stuck || pvperf_hooks_find(&vcpu_hooks) ||
 	    register_nmi_handler(NMI_LOCAL, see_nmi, NMI_FLAG_FIRST, "pvperf_branches"))
 		return false;
-	if (!pvperf_hooks_install(&loads) && pvperf_hook_patched(load_hook))
+	if (!pvperf_hooks_install(&vcpu_hooks) && hooks_patched())
 		return true;
 	hook_remove();
-	pr_err("guests get no branches: no hook on %s\n", load_hook[0].name);
+	pr_err("guests get no branches: no hook on %s\n", vcpu_hook[LOAD].name);
 	return false;
 }
 
@@ -230,7 +270,11 @@ static void hook_put(void)
 
 bool __init pvperf_branches_init(void)
 {
-	return !pvperf_hooks_find(&loads);
+	if (pvperf_lbr_stops) {
+		vcpu_hooks.ops.func = see_each;
+		vcpu_hooks.n = ARRAY_SIZE(vcpu_hook);
+	}
+	return !pvperf_hooks_find(&vcpu_hooks);
 }
 
 void pvperf_branches_unhook(void)

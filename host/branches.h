@@ -7,7 +7,8 @@
  *
  * What a guest gets its vCPU has taken since KVM has last loaded it: nothing of the host runs in
  * user mode in between, and at the load the CPU's stack is cleared. For that kvm_arch_vcpu_load()
- * is hooked while there is such an event, and each NMI looked at before perf's driver does.
+ * is hooked while there is such an event, on Intel VM entry and exit, too, and each NMI is looked
+ * at before perf's driver does.
  */
 
 #include <linux/types.h>

@@ -129,8 +129,7 @@ static void caps_branches(const struct pvperf_policy *policy, u32 *depth, u32 *f
 		return;
 	*depth = pvperf_offer.branches;
 	if (pvperf_policy_word(policy, PVPERF_WORD_BRANCHES) == PVPERF_BRANCHES_FULL)
-		*fields = KVM_PERF_BRANCH_MISPREDICTED | KVM_PERF_BRANCH_SPECULATIVE |
-			  KVM_PERF_BRANCH_CORRECT;
+		*fields = pvperf_lbr_tells;
 }
 
 void pvperf_caps_cpuid(const struct pvperf_policy *policy, u32 leaf, u32 *eax, u32 *ebx,

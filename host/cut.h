@@ -12,11 +12,18 @@
 #include <stdbool.h>
 #endif
 
-/* One entry of AMD's LbrExtV2, as its two MSRs have it. */
+/* One entry, as the two MSRs of AMD's LbrExtV2 have it. */
 struct pvperf_cut_raw {
 	__u64 from;
 	__u64 to;
 };
+
+#define PVPERF_CUT_ADDRESS		0x03ffffffffffffffULL
+#define PVPERF_CUT_FROM_MISPREDICTED	0x8000000000000000ULL
+#define PVPERF_CUT_TO_VALID		0x8000000000000000ULL
+#define PVPERF_CUT_TO_SPECULATIVE	0x4000000000000000ULL
+/* A branch that never was (erratum 1452). */
+#define PVPERF_CUT_TO_RESERVED		0x2000000000000000ULL
 
 enum pvperf_cut {
 	PVPERF_CUT_END,		/* neither this one nor any before it */

@@ -38,7 +38,8 @@ int pvperf_hooks_find(struct pvperf_hooks *hooks)
 	for (i = 0; i < hooks->n; i++) {
 		hook = &hooks->hook[i];
 		/* Not a live patch's function of the same name. */
-		snprintf(name, sizeof(name), "%s%s", hook->perf ? "" : "kvm:", hook->name);
+		snprintf(name, sizeof(name), "%s%s",
+			 hook->perf ? "" : hook->intel ? "kvm_intel:" : "kvm:", hook->name);
 		hook->ip = pvperf_symbol(name);
 		if (!hook->ip && !hook->perf) {
 			pr_err("this kernel's KVM has no function %s to hook; %s\n", hook->name,

@@ -20,6 +20,7 @@ struct pvperf_hook {
 	const char *name;	/* its name */
 	/* Perf's, which only some kernels have, and not KVM's, which all have. */
 	bool perf;
+	bool intel;		/* of KVM's module for Intel */
 	unsigned long ip;	/* where ftrace patches it; 0: this kernel does not have it */
 };
 

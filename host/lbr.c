@@ -7,50 +7,181 @@
  * at the filter first.
  */
 #include <linux/kvm_pvperf.h>
+#include <linux/percpu.h>
 #include <asm/cpufeature.h>
 #include <asm/msr.h>
+#include <asm/processor.h>
 #include "../compat/cpuid.h"
 #include "cut.h"
 #include "lbr.h"
 
-/* Of MSR_AMD64_LBR_SELECT: kinds of branches that are not kept. Bit 0: those that end at CPL 0. */
-#define SELECT_MASK	0x1ff
+/* Of the MSR that selects: kinds of branches that are not kept. Bit 0: those that end at CPL 0. */
+#define SELECT_MASK	0x3ff
 #define SELECT_USER	0x001
 
 u32 pvperf_lbr_depth;
+u64 pvperf_lbr_tells;
+bool pvperf_lbr_stops;
 
-void pvperf_lbr_init(void)
+/* Where its MSRs are. */
+static struct {
+	u32 from, to;		/* of the first entry */
+	u32 step;		/* from one entry to the next */
+	u32 select;
+	u32 info;		/* Intel's, of the first entry; 0: .from says it all */
+	u32 last;		/* Intel's: which entry is the last branch's */
+} msr;
+
+static u64 lbr_rdmsr(u32 number)
+{
+	u32 low, high;
+
+	rdmsr(number, low, high);
+	return low | (u64)high << 32;
+}
+
+static void amd_init(void)
 {
 	u32 depth = cpuid_ebx(0x80000022) >> 4 & 0x3f;
 
 	/* What is not cleared may not be there. */
-	if (boot_cpu_has(X86_FEATURE_AMD_LBR_V2) && depth <= KVM_PERF_BRANCHES_MAX)
-		pvperf_lbr_depth = depth;
+	if (!boot_cpu_has(X86_FEATURE_AMD_LBR_V2) || depth > KVM_PERF_BRANCHES_MAX)
+		return;
+	pvperf_lbr_depth = depth;
+	pvperf_lbr_tells = KVM_PERF_BRANCH_MISPREDICTED | KVM_PERF_BRANCH_SPECULATIVE |
+			   KVM_PERF_BRANCH_CORRECT;
+	msr.from = MSR_AMD_SAMP_BR_FROM;
+	msr.to = MSR_AMD_SAMP_BR_FROM + 1;
+	msr.step = 2;
+	msr.select = MSR_AMD64_LBR_SELECT;
 }
 
-static u64 lbr_rdmsr(u32 msr)
-{
-	u32 low, high;
+/* Formats of Intel's entries, by MSR_IA32_PERF_CAPABILITIES. */
+#define FORMAT_MASK	0x3f
+#define FORMAT_FLAGS2	4	/* Haswell, Broadwell */
+#define FORMAT_INFO	5	/* Skylake */
+#define FORMAT_INFO2	7	/* Ice Lake */
 
-	rdmsr(msr, low, high);
-	return low | (u64)high << 32;
+static bool intel_has_stack(void)
+{
+	return boot_cpu_data.x86_vendor == X86_VENDOR_INTEL && boot_cpu_has(X86_FEATURE_PDCM) &&
+	       !boot_cpu_has(X86_FEATURE_ARCH_LBR);
+}
+
+/* The stacks before the architectural one. */
+static void intel_init(void)
+{
+	/* On Hyper-V the VMCS may be in memory, out of reach of pvperf_lbr_lend(). */
+	if (!intel_has_stack() || boot_cpu_has(X86_FEATURE_HYPERVISOR))
+		return;
+	switch (lbr_rdmsr(MSR_IA32_PERF_CAPABILITIES) & FORMAT_MASK) {
+	case FORMAT_FLAGS2:
+		pvperf_lbr_depth = 16;
+		break;
+	case FORMAT_INFO:
+	case FORMAT_INFO2:
+		pvperf_lbr_depth = 32;
+		msr.info = MSR_LBR_INFO_0;
+		break;
+	}
+	pvperf_lbr_tells = KVM_PERF_BRANCH_MISPREDICTED | KVM_PERF_BRANCH_CORRECT;
+	pvperf_lbr_stops = true;
+	msr.from = MSR_LBR_NHM_FROM;
+	msr.to = MSR_LBR_NHM_TO;
+	msr.step = 1;
+	msr.select = MSR_LBR_SELECT;
+	msr.last = MSR_LBR_TOS;
+}
+
+void pvperf_lbr_init(void)
+{
+	amd_init();
+	if (!pvperf_lbr_depth)
+		intel_init();
 }
 
 void pvperf_lbr_clear(void)
 {
 	u32 i;
 
-	for (i = 0; i < 2 * pvperf_lbr_depth; i++)
-		wrmsr(MSR_AMD_SAMP_BR_FROM + i, 0, 0);
+	for (i = 0; i < pvperf_lbr_depth; i++) {
+		wrmsr(msr.from + i * msr.step, 0, 0);
+		wrmsr(msr.to + i * msr.step, 0, 0);
+	}
 }
 
 bool pvperf_lbr_is_of_user_nmi(void)
 {
-	return (lbr_rdmsr(MSR_AMD64_LBR_SELECT) & SELECT_MASK) == SELECT_USER;
+	return (lbr_rdmsr(msr.select) & SELECT_MASK) == SELECT_USER;
 }
 
-void pvperf_lbr_read_nmi(u32 i, struct pvperf_cut_raw *to)
+/* Intel's entry in the form of AMD's. Its entries have no bit that says so; those cleared are 0. */
+static void intel_to_raw_nmi(u32 n, struct pvperf_cut_raw *raw)
 {
-	to->from = lbr_rdmsr(MSR_AMD_SAMP_BR_FROM + 2 * i);
-	to->to = lbr_rdmsr(MSR_AMD_SAMP_BR_FROM + 2 * i + 1);
+	const u64 mispredicted = msr.info ? lbr_rdmsr(msr.info + n) : raw->from;
+	const bool valid = raw->from && raw->to;
+
+	raw->from &= PVPERF_CUT_ADDRESS;
+	raw->to &= PVPERF_CUT_ADDRESS;
+	if (valid)
+		raw->to |= PVPERF_CUT_TO_VALID;
+	if (mispredicted & LBR_INFO_MISPRED)
+		raw->from |= PVPERF_CUT_FROM_MISPREDICTED;
+}
+
+void pvperf_lbr_read_nmi(struct pvperf_cut_raw *raw)
+{
+	const u32 last = msr.last ? lbr_rdmsr(msr.last) : 0;
+	u32 i, n;
+
+	for (i = 0; i < pvperf_lbr_depth; i++, raw++) {
+		n = msr.last ? (last - i) % pvperf_lbr_depth : i;
+		raw->from = lbr_rdmsr(msr.from + n * msr.step);
+		raw->to = lbr_rdmsr(msr.to + n * msr.step);
+		if (msr.last)
+			intel_to_raw_nmi(n, raw);
+	}
+}
+
+/* ------------------------------------------------------------------------ VMCS */
+
+#define GUEST_IA32_DEBUGCTL	0x2802
+
+/* Is the bit in the VMCS of the vCPU that this CPU is about to enter, or has just left, ours? */
+static DEFINE_PER_CPU(bool, lent);
+
+static u64 guest_debugctl(void)
+{
+	u64 value = 0;
+
+	asm volatile("vmread %1, %0" : "+r" (value) : "r" ((u64)GUEST_IA32_DEBUGCTL) : "cc");
+	return value;
+}
+
+static void guest_debugctl_set(u64 value)
+{
+	asm volatile("vmwrite %0, %1" : : "r" (value), "r" ((u64)GUEST_IA32_DEBUGCTL) : "cc");
+}
+
+void pvperf_lbr_lend(void)
+{
+	u64 value;
+
+	/* perf keeps branches of this thread, or nobody does. */
+	if (!(lbr_rdmsr(MSR_IA32_DEBUGCTLMSR) & DEBUGCTLMSR_LBR))
+		return;
+	value = guest_debugctl();
+	/* A guest that keeps branches by KVM's own vPMU has it set; or we, if KVM enters again. */
+	if (value & DEBUGCTLMSR_LBR)
+		return;
+	guest_debugctl_set(value | DEBUGCTLMSR_LBR);
+	__this_cpu_write(lent, true);
+}
+
+void pvperf_lbr_take_back(void)
+{
+	if (!__this_cpu_read(lent))
+		return;
+	guest_debugctl_set(guest_debugctl() & ~(u64)DEBUGCTLMSR_LBR);
+	__this_cpu_write(lent, false);
 }
