@@ -345,12 +345,12 @@ TEST_F(branches, memory)
 }
 
 /* The host's own use of the stack: of this CPU, or of this thread if @cpu is -1. */
-static int open_host(uint64_t branches, int cpu)
+static int open_host(uint64_t branches, int cpu, bool pinned)
 {
 	struct perf_event_attr attr = {
 		.type = PERF_TYPE_HARDWARE, .size = sizeof(attr), .config = COUNT_INSTRUCTIONS,
 		.sample_period = 1000000000, .sample_type = PERF_SAMPLE_BRANCH_STACK,
-		.branch_sample_type = branches,
+		.branch_sample_type = branches, .pinned = pinned,
 	};
 
 	return syscall(SYS_perf_event_open, &attr, cpu < 0 ? 0 : -1, cpu, -1, 0);
@@ -365,7 +365,7 @@ TEST_F(branches, contended)
 	if (is_intel())
 		SKIP(return, "Intel's driver has events with other filters wait");
 	ASSERT_CALL(0, begin(self->v, 0, LONG * TINY_BRANCH_INSNS * 3 / 4));
-	fd = open_host(PERF_SAMPLE_BRANCH_ANY | PERF_SAMPLE_BRANCH_KERNEL, -1);
+	fd = open_host(PERF_SAMPLE_BRANCH_ANY | PERF_SAMPLE_BRANCH_KERNEL, -1, false);
 	ASSERT_LE(0, fd);
 	seen = look(self->v, 0, self->way, 50, LONG, false);
 	EXPECT_LT(10, seen.overflows);
@@ -379,11 +379,59 @@ TEST_F(branches, contended)
 	EXPECT_EQ(seen.overflows, seen.exact);
 }
 
+/* Does the guest's event count when it is enabled now? Then each overflow has a stack. */
+static bool owns(struct tiny_vcpu *v, const struct guest_perf_branch *way)
+{
+	struct seen seen;
+
+	if (call(v, KVM_PERF_OP_DISABLE, 0, 0) || call(v, KVM_PERF_OP_ENABLE, 0, 0))
+		return false;
+	seen = look(v, 0, way, 50, LONG, false);
+	return seen.overflows > 10 && seen.overflows == seen.exact && seen.branches > seen.overflows;
+}
+
+static bool loses(struct tiny_vcpu *v, const struct guest_perf_branch *way)
+{
+	return !look(v, 0, way, 50, LONG, false).overflows && !call(v, KVM_PERF_OP_READ, 0, 0) &&
+	       event_at(v->vm, 0)->state == KVM_PERF_STATE_ERROR;
+}
+
+/*
+ * Intel's driver gives the stack to events of one filter: to those of the CPU that are pinned, then
+ * to the pinned ones of threads, as the guest's may be, then to the others.
+ */
+TEST_F(branches, owner)
+{
+	const uint64_t kernel = PERF_SAMPLE_BRANCH_ANY | PERF_SAMPLE_BRANCH_KERNEL;
+	const int period = LONG * TINY_BRANCH_INSNS * 3 / 4;
+	int fd;
+
+	if (!is_intel())
+		SKIP(return, "AMD's driver gives the stack to the event that comes last");
+	ASSERT_EQ(0, tiny_param_write("priority", "pinned"));
+	fd = open_host(kernel, sched_getcpu(), true);
+	ASSERT_CALL(0, begin(self->v, 0, period));
+	EXPECT_TRUE(loses(self->v, self->way));
+	close(fd);
+	EXPECT_TRUE(owns(self->v, self->way));
+	fd = open_host(kernel, sched_getcpu(), true);
+	EXPECT_TRUE(loses(self->v, self->way));
+	close(fd);
+	EXPECT_TRUE(owns(self->v, self->way));
+	fd = open_host(kernel, sched_getcpu(), false);
+	EXPECT_TRUE(owns(self->v, self->way));
+	ASSERT_CALL(0, call(self->v, KVM_PERF_OP_CLOSE, 0, 0));
+	ASSERT_CALL(0, begin(self->v, 0, period));
+	EXPECT_TRUE(owns(self->v, self->way));
+	close(fd);
+	ASSERT_EQ(0, tiny_param_write("priority", "flexible"));
+}
+
 /* The host profiles all of user mode beside it: its VMM's branches stay its own. */
 TEST_F(branches, beside_host)
 {
 	struct seen seen;
-	int fd = open_host(PERF_SAMPLE_BRANCH_ANY | PERF_SAMPLE_BRANCH_USER, sched_getcpu());
+	int fd = open_host(PERF_SAMPLE_BRANCH_ANY | PERF_SAMPLE_BRANCH_USER, sched_getcpu(), false);
 
 	ASSERT_LE(0, fd);
 	ASSERT_CALL(0, begin(self->v, 0, PERIOD));
@@ -617,7 +665,7 @@ static void host_uses(int *fd)
 	if (*fd >= 0)
 		close(*fd);
 	*fd = *fd >= 0 ? -1 : open_host(PERF_SAMPLE_BRANCH_ANY | ONE_OF(PERF_SAMPLE_BRANCH_USER, PERF_SAMPLE_BRANCH_KERNEL),
-					below(2) ? -1 : sched_getcpu());
+					below(2) ? -1 : sched_getcpu(), false);
 }
 
 /* One of the things that may happen between two stacks. */
