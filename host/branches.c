@@ -16,11 +16,14 @@
 #include <linux/hashtable.h>
 #include <linux/jiffies.h>
 #include <linux/kvm_host.h>
+#include <linux/module.h>
+#include <linux/notifier.h>
 #include <linux/percpu.h>
 #include <linux/rculist.h>
 #include <linux/slab.h>
 #include <linux/smp.h>
 #include <linux/spinlock.h>
+#include <linux/string.h>
 #include <linux/wait.h>
 #include <linux/workqueue.h>
 #include <asm/nmi.h>
@@ -37,8 +40,8 @@
  * vCPUs with such events, by their struct kvm_vcpu, and by the memory of their process. A vCPU is
  * freed after a grace period.
  */
-static DEFINE_HASHTABLE(vcpus, 6);
-static DEFINE_HASHTABLE(processes, 6);
+static DEFINE_HASHTABLE(vcpus, 10);
+static DEFINE_HASHTABLE(processes, 10);
 static DEFINE_SPINLOCK(vcpus_lock);
 
 static bool vcpus_has(const struct kvm_vcpu *kvcpu)
@@ -47,8 +50,11 @@ static bool vcpus_has(const struct kvm_vcpu *kvcpu)
 	bool has = false;
 
 	rcu_read_lock();
-	hash_for_each_possible_rcu(vcpus, vcpu, branching, (unsigned long)kvcpu)
-		has |= vcpu->kvcpu == kvcpu;
+	hash_for_each_possible_rcu(vcpus, vcpu, branching, (unsigned long)kvcpu) {
+		has = vcpu->kvcpu == kvcpu;
+		if (has)
+			break;
+	}
 	rcu_read_unlock();
 	return has;
 }
@@ -200,7 +206,6 @@ static bool hooks_patched(void)
 
 static bool hook_install(void)
 {
-	/* KVM's module for Intel may have come anew. */
 	if (vcpu_hooks.stuck || pvperf_hooks_find(&vcpu_hooks) ||
 	    register_nmi_handler(NMI_LOCAL, see_nmi, NMI_FLAG_FIRST, "pvperf_branches"))
 		return false;
@@ -268,19 +273,45 @@ static void hook_put(void)
 	spin_unlock(&hook_lock);
 }
 
-bool __init pvperf_branches_init(void)
-{
-	if (pvperf_lbr_stops) {
-		vcpu_hooks.ops.func = see_each;
-		vcpu_hooks.n = ARRAY_SIZE(vcpu_hook);
-	}
-	return !pvperf_hooks_find(&vcpu_hooks);
-}
-
 void pvperf_branches_unhook(void)
 {
 	mod_delayed_work(system_long_wq, &hook_later, 0);
 	flush_delayed_work(&hook_later);
+}
+
+/*
+ * ftrace forgets what it has patched in a module that goes, and the next one of that name would not
+ * be patched. No VM is left then, so there is no user of the hooks.
+ */
+static int module_goes(struct notifier_block *nb, unsigned long state, void *data)
+{
+	const struct module *mod = data;
+
+	if (state == MODULE_STATE_GOING && !strcmp(mod->name, "kvm_intel"))
+		pvperf_branches_unhook();
+	return NOTIFY_OK;
+}
+
+static struct notifier_block modules = { .notifier_call = module_goes };
+
+/* KVM's module for Intel may come later: it is there when a VM is. */
+bool __init pvperf_branches_init(void)
+{
+	if (!pvperf_lbr_stops)
+		return !pvperf_hooks_find(&vcpu_hooks);
+	vcpu_hooks.ops.func = see_each;
+	vcpu_hooks.n = EXIT;
+	if (pvperf_hooks_find(&vcpu_hooks) || register_module_notifier(&modules))
+		return false;
+	vcpu_hooks.n = ARRAY_SIZE(vcpu_hook);
+	return true;
+}
+
+void pvperf_branches_exit(void)
+{
+	pvperf_branches_unhook();
+	if (vcpu_hooks.n == ARRAY_SIZE(vcpu_hook))
+		unregister_module_notifier(&modules);
 }
 
 /* ---------------------------------------------------------------------- memory */

@@ -20,6 +20,9 @@ bool pvperf_branches_init(void);
 /* Remove the hook now, if no event has branches any more; process context. */
 void pvperf_branches_unhook(void);
 
+/* That, for good. */
+void pvperf_branches_exit(void);
+
 /*
  * OPEN, before the event: pin, and hook. @addr: was checked. In a vCPU's thread, which holds no
  * lock of ours. Returns the branches' memory, or ERR_PTR(-KVM_E*).

@@ -37,6 +37,8 @@ int pvperf_hooks_find(struct pvperf_hooks *hooks)
 	}
 	for (i = 0; i < hooks->n; i++) {
 		hook = &hooks->hook[i];
+		if (hook->ip && !hook->intel)
+			continue;	/* kvm.ko and the kernel stay */
 		/* Not a live patch's function of the same name. */
 		snprintf(name, sizeof(name), "%s%s",
 			 hook->perf ? "" : hook->intel ? "kvm_intel:" : "kvm:", hook->name);

@@ -8,6 +8,7 @@
  */
 #include <linux/kvm_pvperf.h>
 #include <linux/percpu.h>
+#include <asm/asm.h>
 #include <asm/cpufeature.h>
 #include <asm/msr.h>
 #include <asm/processor.h>
@@ -59,8 +60,7 @@ static void amd_init(void)
 /* Formats of Intel's entries, by MSR_IA32_PERF_CAPABILITIES. */
 #define FORMAT_MASK	0x3f
 #define FORMAT_FLAGS2	4	/* Haswell, Broadwell */
-#define FORMAT_INFO	5	/* Skylake */
-#define FORMAT_INFO2	7	/* Ice Lake */
+#define FORMAT_INFO	5	/* Skylake to Ice Lake */
 
 static bool intel_has_stack(void)
 {
@@ -79,7 +79,6 @@ static void intel_init(void)
 		pvperf_lbr_depth = 16;
 		break;
 	case FORMAT_INFO:
-	case FORMAT_INFO2:
 		pvperf_lbr_depth = 32;
 		msr.info = MSR_LBR_INFO_0;
 		break;
@@ -150,38 +149,52 @@ void pvperf_lbr_read_nmi(struct pvperf_cut_raw *raw)
 /* Is the bit in the VMCS of the vCPU that this CPU is about to enter, or has just left, ours? */
 static DEFINE_PER_CPU(bool, lent);
 
-static u64 guest_debugctl(void)
+/*
+ * When the machine goes down KVM ends VMX under running vCPUs, and both instructions fault: see
+ * kvm_spurious_fault(). Returns false then.
+ */
+static bool guest_debugctl(u64 *value)
 {
-	u64 value = 0;
+	bool done = false;
 
-	asm volatile("vmread %1, %0" : "+r" (value) : "r" ((u64)GUEST_IA32_DEBUGCTL) : "cc");
-	return value;
+	asm volatile("1: vmread %2, %1\n\tseta %0\n2:" _ASM_EXTABLE(1b, 2b)
+		     : "+q" (done), "=r" (*value) : "r" ((u64)GUEST_IA32_DEBUGCTL) : "cc");
+	return done;
 }
 
-static void guest_debugctl_set(u64 value)
+static bool guest_debugctl_set(u64 value)
 {
-	asm volatile("vmwrite %0, %1" : : "r" (value), "r" ((u64)GUEST_IA32_DEBUGCTL) : "cc");
+	bool done = false;
+
+	asm volatile("1: vmwrite %1, %2\n\tseta %0\n2:" _ASM_EXTABLE(1b, 2b)
+		     : "+q" (done) : "r" (value), "r" ((u64)GUEST_IA32_DEBUGCTL) : "cc");
+	return done;
+}
+
+/* Does perf keep branches of user mode on this CPU now? */
+static bool keeps_user(void)
+{
+	return lbr_rdmsr(MSR_IA32_DEBUGCTLMSR) & DEBUGCTLMSR_LBR && pvperf_lbr_is_of_user_nmi();
 }
 
 void pvperf_lbr_lend(void)
 {
 	u64 value;
 
-	/* perf keeps branches of this thread, or nobody does. */
-	if (!(lbr_rdmsr(MSR_IA32_DEBUGCTLMSR) & DEBUGCTLMSR_LBR))
-		return;
-	value = guest_debugctl();
 	/* A guest that keeps branches by KVM's own vPMU has it set; or we, if KVM enters again. */
-	if (value & DEBUGCTLMSR_LBR)
+	if (!keeps_user() || !guest_debugctl(&value) || value & DEBUGCTLMSR_LBR)
 		return;
-	guest_debugctl_set(value | DEBUGCTLMSR_LBR);
-	__this_cpu_write(lent, true);
+	if (guest_debugctl_set(value | DEBUGCTLMSR_LBR))
+		__this_cpu_write(lent, true);
 }
 
 void pvperf_lbr_take_back(void)
 {
+	u64 value;
+
 	if (!__this_cpu_read(lent))
 		return;
-	guest_debugctl_set(guest_debugctl() & ~(u64)DEBUGCTLMSR_LBR);
+	if (guest_debugctl(&value))
+		guest_debugctl_set(value & ~(u64)DEBUGCTLMSR_LBR);
 	__this_cpu_write(lent, false);
 }

@@ -34,8 +34,8 @@ bool pvperf_lbr_is_of_user_nmi(void);
 void pvperf_lbr_read_nmi(struct pvperf_cut_raw *raw);
 
 /*
- * Before the CPU enters a guest: if perf keeps branches now, the guest's are kept, too. With
- * pvperf_lbr_stops, IRQs off, and the vCPU's VMCS the current one.
+ * Before the CPU enters a guest: if perf keeps branches of user mode now, the guest's are kept,
+ * too. With pvperf_lbr_stops, IRQs off, and the vCPU's VMCS the current one.
  */
 void pvperf_lbr_lend(void);
 

@@ -70,7 +70,7 @@ static int __init pvperf_host_init(void)
 	pvperf_claim_exit();
 err_registry:
 	pvperf_registry_exit();
-	pvperf_branches_unhook();	/* a guest may have come in */
+	pvperf_branches_exit();	/* a guest may have come in */
 err_keep:
 	pvperf_keep_exit();
 err_event:
@@ -86,7 +86,7 @@ static void __exit pvperf_host_exit(void)
 	pvperf_access_exit();
 	pvperf_claim_exit();
 	pvperf_registry_exit();
-	pvperf_branches_unhook();
+	pvperf_branches_exit();
 	pvperf_rules_exit();
 	pvperf_keep_exit();
 	pvperf_event_exit();

@@ -54,6 +54,7 @@ FIXTURE_TEARDOWN(branches)
 	tiny_vm_destroy(&self->vm);
 	EXPECT_TRUE(tiny_totals_wait(&self->before));
 	EXPECT_EQ(0, tiny_param_write("branches", "off"));
+	EXPECT_EQ(0, tiny_param_write("priority", "flexible"));
 }
 
 static int64_t call(struct tiny_vcpu *v, uint32_t op, uint64_t a, uint64_t b)
@@ -424,7 +425,33 @@ TEST_F(branches, owner)
 	ASSERT_CALL(0, begin(self->v, 0, period));
 	EXPECT_TRUE(owns(self->v, self->way));
 	close(fd);
-	ASSERT_EQ(0, tiny_param_write("priority", "flexible"));
+}
+
+/* The filter changes behind perf's back: no stack, and the guest is told. */
+TEST_F(branches, filter)
+{
+	const off_t select = is_intel() ? 0x1c8 : 0xc000010e;
+	const uint64_t all = 0;
+	int i, fd, told = 0;
+	cpu_set_t first;
+
+	if (access("/dev/cpu/0/msr", W_OK) && system("modprobe -q msr || insmod /lab/modules/msr.ko"))
+		SKIP(return, "no module msr");
+	fd = open("/dev/cpu/0/msr", O_WRONLY | O_CLOEXEC);
+	ASSERT_LE(0, fd);
+	CPU_ZERO(&first);
+	CPU_SET(0, &first);
+	ASSERT_EQ(0, sched_setaffinity(0, sizeof(first), &first));
+	ASSERT_CALL(0, begin(self->v, 0, LONG * TINY_BRANCH_INSNS * 3 / 4));
+	for (i = 0; i < 50; i++) {
+		ASSERT_EQ(sizeof(all), pwrite(fd, &all, sizeof(all), select));
+		self->e->overflows = 0;
+		ASSERT_EQ(0, run(self->v, LONG));
+		/* perf sets its filter again when it switches tasks */
+		told += self->e->overflows && self->b->status == KVM_PERF_BRANCHES_CONTENDED && !self->b->number;
+	}
+	EXPECT_LT(30, told);
+	close(fd);
 }
 
 /* The host profiles all of user mode beside it: its VMM's branches stay its own. */
@@ -541,6 +568,7 @@ TEST_F(branches, debugctl)
 	ASSERT_CALL(0, begin(self->v, 0, LONG));
 	for (i = 0; i < 50; i++) {
 		ASSERT_EQ(0, run(self->v, LONG));
+		ASSERT_LT(0, self->b->number);
 		ASSERT_TRUE(debugctl_is_0(self->v));
 	}
 	ASSERT_CALL(0, call(self->v, KVM_PERF_OP_CLOSE, 0, 0));
@@ -668,6 +696,16 @@ static void host_uses(int *fd)
 					below(2) ? -1 : sched_getcpu(), false);
 }
 
+/* This thread goes on on any of the first four CPUs, if the machine has it. */
+static void any_cpu(void)
+{
+	cpu_set_t one;
+
+	CPU_ZERO(&one);
+	CPU_SET(below(4), &one);
+	sched_setaffinity(0, sizeof(one), &one);
+}
+
 /* One of the things that may happen between two stacks. */
 static int64_t happens(struct tiny_vcpu *v, int *fd)
 {
@@ -680,6 +718,9 @@ static int64_t happens(struct tiny_vcpu *v, int *fd)
 	case 2:
 		return call(v, KVM_PERF_OP_CLOSE, 0, 0) ?: begin(v, 0, PERIOD + below(2000));
 	case 3:
+		any_cpu();
+		return 0;
+	case 4:
 		return id_call(v, KVM_PERF_OP_READ, 0);	/* by the vCPU's own thread */
 	default:
 		return call(v, KVM_PERF_OP_READ, 0, 0);
@@ -747,6 +788,28 @@ TEST_F(branches, switched_off)
 	EXPECT_LT(30, seen.overflows);
 	EXPECT_EQ(seen.overflows, seen.exact);
 	EXPECT_LT(seen.overflows, seen.branches);
+}
+
+/* The hook goes while the guest runs. */
+TEST_F(branches, switched_off_meanwhile)
+{
+	const struct kvm_regs r = { .rcx = 200 * LONG };
+	struct kvm_regs after;
+	int i;
+
+	for (i = 0; i < 5; i++) {
+		/* a work installs the hook; OPEN waits 0.1 s for it */
+		while (open_branches(self->v, 0, PERIOD * 10) == -KVM_EBUSY)
+			;
+		ASSERT_CALL(0, call(self->v, KVM_PERF_OP_ENABLE, 0, 0));
+		ASSERT_CALL(0, id_call(self->v, KVM_PERF_OP_READ, 0));
+		tiny_vcpu_start(self->v, TINY_CODE_BRANCHES_USER, &r);
+		usleep(5000);
+		ASSERT_EQ(0, tiny_param_write("access", "unavailable"));
+		ASSERT_EQ(0, tiny_vcpu_wait(self->v, &after));
+		EXPECT_TRUE(debugctl_is_0(self->v));
+		ASSERT_EQ(0, tiny_param_write("access", "local"));
+	}
 }
 
 /* The module goes, hook and all, and comes again. */
