@@ -30,7 +30,6 @@ static struct {
 	u32 step;		/* from one entry to the next */
 	u32 select;
 	u32 info;		/* Intel's, of the first entry; 0: .from says it all */
-	u32 last;		/* Intel's: which entry is the last branch's */
 } msr;
 
 static u64 lbr_rdmsr(u32 number)
@@ -89,7 +88,6 @@ static void intel_init(void)
 	msr.to = MSR_LBR_NHM_TO;
 	msr.step = 1;
 	msr.select = MSR_LBR_SELECT;
-	msr.last = MSR_LBR_TOS;
 }
 
 void pvperf_lbr_init(void)
@@ -101,11 +99,12 @@ void pvperf_lbr_init(void)
 
 void pvperf_lbr_clear(void)
 {
-	u32 i;
+	u32 from = msr.from, to = msr.to, n = pvperf_lbr_depth;
+	const u32 step = msr.step;
 
-	for (i = 0; i < pvperf_lbr_depth; i++) {
-		wrmsr(msr.from + i * msr.step, 0, 0);
-		wrmsr(msr.to + i * msr.step, 0, 0);
+	for (; n--; from += step, to += step) {
+		wrmsr(from, 0, 0);
+		wrmsr(to, 0, 0);
 	}
 }
 
@@ -114,32 +113,45 @@ bool pvperf_lbr_is_of_user_nmi(void)
 	return (lbr_rdmsr(msr.select) & SELECT_MASK) == SELECT_USER;
 }
 
-/* Intel's entry in the form of AMD's. Its entries have no bit that says so; those cleared are 0. */
-static void intel_to_raw_nmi(u32 n, struct pvperf_cut_raw *raw)
+static void amd_read_nmi(struct pvperf_cut_raw *raw)
 {
-	const u64 mispredicted = msr.info ? lbr_rdmsr(msr.info + n) : raw->from;
-	const bool valid = raw->from && raw->to;
+	u32 i;
 
-	raw->from &= PVPERF_CUT_ADDRESS;
-	raw->to &= PVPERF_CUT_ADDRESS;
-	if (valid)
-		raw->to |= PVPERF_CUT_TO_VALID;
-	if (mispredicted & LBR_INFO_MISPRED)
-		raw->from |= PVPERF_CUT_FROM_MISPREDICTED;
+	for (i = 0; i < pvperf_lbr_depth; i++, raw++) {
+		raw->from = lbr_rdmsr(MSR_AMD_SAMP_BR_FROM + 2 * i);
+		raw->to = lbr_rdmsr(MSR_AMD_SAMP_BR_FROM + 2 * i + 1);
+	}
+}
+
+/* In the form of AMD's. Intel's entries have no bit that says valid; those cleared are 0. */
+static struct pvperf_cut_raw intel_entry_nmi(u32 n)
+{
+	const u64 from = lbr_rdmsr(MSR_LBR_NHM_FROM + n), to = lbr_rdmsr(MSR_LBR_NHM_TO + n);
+	const u64 info = msr.info ? lbr_rdmsr(msr.info + n) : from;
+
+	return (struct pvperf_cut_raw) {
+		.from = (from & PVPERF_CUT_ADDRESS) |
+			(info & LBR_INFO_MISPRED ? PVPERF_CUT_FROM_MISPREDICTED : 0),
+		.to = (to & PVPERF_CUT_ADDRESS) | (from && to ? PVPERF_CUT_TO_VALID : 0),
+	};
+}
+
+/* A ring, whose size is a power of two. */
+static void intel_read_nmi(struct pvperf_cut_raw *raw)
+{
+	const u32 last = lbr_rdmsr(MSR_LBR_TOS);
+	u32 i;
+
+	for (i = 0; i < pvperf_lbr_depth; i++)
+		raw[i] = intel_entry_nmi((last - i) & (pvperf_lbr_depth - 1));
 }
 
 void pvperf_lbr_read_nmi(struct pvperf_cut_raw *raw)
 {
-	const u32 last = msr.last ? lbr_rdmsr(msr.last) : 0;
-	u32 i, n;
-
-	for (i = 0; i < pvperf_lbr_depth; i++, raw++) {
-		n = msr.last ? (last - i) % pvperf_lbr_depth : i;
-		raw->from = lbr_rdmsr(msr.from + n * msr.step);
-		raw->to = lbr_rdmsr(msr.to + n * msr.step);
-		if (msr.last)
-			intel_to_raw_nmi(n, raw);
-	}
+	if (pvperf_lbr_stops)
+		intel_read_nmi(raw);
+	else
+		amd_read_nmi(raw);
 }
 
 /* ------------------------------------------------------------------------ VMCS */
