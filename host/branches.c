@@ -92,7 +92,9 @@ static u32 taken_status_nmi(const struct kvm_vcpu *kvcpu)
 		return KVM_PERF_BRANCHES_OFF;
 	if (pvperf_kvm_is_nested(kvcpu))
 		return KVM_PERF_BRANCHES_NESTED;
-	return pvperf_lbr_is_of_user_nmi() ? KVM_PERF_BRANCHES_OK : KVM_PERF_BRANCHES_CONTENDED;
+	if (!pvperf_lbr_is_of_user_nmi())
+		return KVM_PERF_BRANCHES_CONTENDED;
+	return pvperf_lbr_kept_nmi() ? KVM_PERF_BRANCHES_OK : KVM_PERF_BRANCHES_OFF;
 }
 
 static void take_nmi(struct taken *to, const struct kvm_vcpu *kvcpu)
