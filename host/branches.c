@@ -92,9 +92,7 @@ static u32 taken_status_nmi(const struct kvm_vcpu *kvcpu)
 		return KVM_PERF_BRANCHES_OFF;
 	if (pvperf_kvm_is_nested(kvcpu))
 		return KVM_PERF_BRANCHES_NESTED;
-	if (!pvperf_lbr_is_of_user_nmi())
-		return KVM_PERF_BRANCHES_CONTENDED;
-	return pvperf_lbr_kept_nmi() ? KVM_PERF_BRANCHES_OK : KVM_PERF_BRANCHES_OFF;
+	return pvperf_lbr_is_of_user_nmi() ? KVM_PERF_BRANCHES_OK : KVM_PERF_BRANCHES_CONTENDED;
 }
 
 static void take_nmi(struct taken *to, const struct kvm_vcpu *kvcpu)
@@ -176,8 +174,9 @@ static struct pvperf_hooks vcpu_hooks = {
 	.without = "guests get no branches",
 };
 
-static DEFINE_SPINLOCK(hook_lock);	/* protects the next three */
+static DEFINE_SPINLOCK(hook_lock);	/* protects the next four */
 static unsigned int users;
+static bool hook_ends;			/* whoever uses it */
 static bool hook_live;			/* and stays so while there is a user */
 static unsigned long hook_failed;	/* when; jiffies, 0: it has not */
 
@@ -232,7 +231,8 @@ static void hook_work(struct work_struct *work)
 
 	spin_lock(&hook_lock);
 	was = hook_live;
-	wanted = users;
+	wanted = users && !hook_ends;
+	hook_ends = false;
 	hook_live = was && wanted;
 	spin_unlock(&hook_lock);
 	if (wanted == was || (wanted && hook_has_failed()))
@@ -277,13 +277,16 @@ static void hook_put(void)
 
 void pvperf_branches_unhook(void)
 {
+	spin_lock(&hook_lock);
+	hook_ends = true;
+	spin_unlock(&hook_lock);
 	mod_delayed_work(system_long_wq, &hook_later, 0);
 	flush_delayed_work(&hook_later);
 }
 
 /*
  * ftrace forgets what it has patched in a module that goes, and the next one of that name would not
- * be patched. No VM is left then, so there is no user of the hooks.
+ * be patched. No VM is left then, at most an event of one whose end waits for perf.
  */
 static int module_goes(struct notifier_block *nb, unsigned long state, void *data)
 {

@@ -161,9 +161,6 @@ void pvperf_lbr_read_nmi(struct pvperf_cut_raw *raw)
 /* Is the bit in the VMCS of the vCPU that this CPU is about to enter, or has just left, ours? */
 static DEFINE_PER_CPU(bool, lent);
 
-/* Was it set until that exit? A debug exception in the guest clears it. */
-static DEFINE_PER_CPU(bool, kept);
-
 /*
  * When the machine goes down KVM ends VMX under running vCPUs, and both instructions fault: see
  * kvm_spurious_fault(). Returns false then.
@@ -196,10 +193,7 @@ void pvperf_lbr_lend(void)
 {
 	u64 value;
 
-	/* KVM may enter again without an exit to us. */
-	pvperf_lbr_take_back();
-	__this_cpu_write(kept, false);
-	/* A guest that keeps branches by KVM's own vPMU has it set. */
+	/* A guest that keeps branches by KVM's own vPMU has it set; or we, if KVM enters again. */
 	if (!keeps_user() || !guest_debugctl(&value) || value & DEBUGCTLMSR_LBR)
 		return;
 	if (guest_debugctl_set(value | DEBUGCTLMSR_LBR))
@@ -208,25 +202,11 @@ void pvperf_lbr_lend(void)
 
 void pvperf_lbr_take_back(void)
 {
-	u64 value = 0;
+	u64 value;
 
 	if (!__this_cpu_read(lent))
 		return;
 	if (guest_debugctl(&value))
 		guest_debugctl_set(value & ~(u64)DEBUGCTLMSR_LBR);
-	__this_cpu_write(kept, value & DEBUGCTLMSR_LBR);
 	__this_cpu_write(lent, false);
-	if (!(value & DEBUGCTLMSR_LBR))
-		pvperf_lbr_clear();
-}
-
-bool pvperf_lbr_kept_nmi(void)
-{
-	u64 value;
-
-	if (!pvperf_lbr_stops)
-		return true;
-	if (!__this_cpu_read(lent))
-		return __this_cpu_read(kept);
-	return guest_debugctl(&value) && value & DEBUGCTLMSR_LBR;
 }

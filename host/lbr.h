@@ -42,10 +42,4 @@ void pvperf_lbr_lend(void);
 /* Undo pvperf_lbr_lend(), before KVM looks at what the guest has in DEBUGCTL; the same context. */
 void pvperf_lbr_take_back(void);
 
-/*
- * Were the branches of the guest that this CPU has just left kept to its end? In the NMI that made
- * it leave.
- */
-bool pvperf_lbr_kept_nmi(void);
-
 #endif /* _PVPERF_HOST_LBR_H */

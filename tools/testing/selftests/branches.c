@@ -22,6 +22,7 @@
 
 #define PERIOD		1009
 #define LONG		20000		/* turns in which there is an overflow, and none is too many */
+#define ODD_PERIOD	61007		/* of which none ends with these turns for long */
 #define AT_BRANCHES(n)	(TINY_DATA + (40 + (n)) * TINY_PAGE)
 
 FIXTURE(branches) {
@@ -55,6 +56,7 @@ FIXTURE_TEARDOWN(branches)
 	EXPECT_TRUE(tiny_totals_wait(&self->before));
 	EXPECT_EQ(0, tiny_param_write("branches", "off"));
 	EXPECT_EQ(0, tiny_param_write("priority", "flexible"));
+	EXPECT_EQ(0, tiny_param_write("access", "local"));
 }
 
 static int64_t call(struct tiny_vcpu *v, uint32_t op, uint64_t a, uint64_t b)
@@ -438,11 +440,13 @@ TEST_F(branches, filter)
 	if (access("/dev/cpu/0/msr", W_OK) && system("modprobe -q msr || insmod /lab/modules/msr.ko"))
 		SKIP(return, "no module msr");
 	fd = open("/dev/cpu/0/msr", O_WRONLY | O_CLOEXEC);
+	if (fd < 0 && errno == EPERM)
+		SKIP(return, "the kernel is locked down");
 	ASSERT_LE(0, fd);
 	CPU_ZERO(&first);
 	CPU_SET(0, &first);
 	ASSERT_EQ(0, sched_setaffinity(0, sizeof(first), &first));
-	ASSERT_CALL(0, begin(self->v, 0, LONG * TINY_BRANCH_INSNS * 3 / 4));
+	ASSERT_CALL(0, begin(self->v, 0, ODD_PERIOD));
 	for (i = 0; i < 50; i++) {
 		ASSERT_EQ(sizeof(all), pwrite(fd, &all, sizeof(all), select));
 		self->e->overflows = 0;
@@ -450,7 +454,7 @@ TEST_F(branches, filter)
 		/* perf sets its filter again when it switches tasks */
 		told += self->e->overflows && self->b->status == KVM_PERF_BRANCHES_CONTENDED && !self->b->number;
 	}
-	EXPECT_LT(30, told);
+	EXPECT_LT(25, told);
 	close(fd);
 }
 
@@ -562,15 +566,16 @@ static bool debugctl_is_0(struct tiny_vcpu *v)
 /* On Intel the guest's DEBUGCTL has a bit for as long as the guest runs: nobody sees it. */
 TEST_F(branches, debugctl)
 {
-	int i;
+	int i, lent = 0;
 
 	ASSERT_TRUE(debugctl_is_0(self->v));
-	ASSERT_CALL(0, begin(self->v, 0, LONG));
+	ASSERT_CALL(0, begin(self->v, 0, ODD_PERIOD));
 	for (i = 0; i < 50; i++) {
 		ASSERT_EQ(0, run(self->v, LONG));
-		ASSERT_LT(0, self->b->number);
+		lent += !!self->b->number;
 		ASSERT_TRUE(debugctl_is_0(self->v));
 	}
+	EXPECT_LT(25, lent);
 	ASSERT_CALL(0, call(self->v, KVM_PERF_OP_CLOSE, 0, 0));
 	ASSERT_TRUE(debugctl_is_0(self->v));
 }
@@ -795,7 +800,7 @@ TEST_F(branches, switched_off_meanwhile)
 {
 	const struct kvm_regs r = { .rcx = 200 * LONG };
 	struct kvm_regs after;
-	int i;
+	int i, tries;
 
 	for (i = 0; i < 5; i++) {
 		/* a work installs the hook; OPEN waits 0.1 s for it */
@@ -803,8 +808,11 @@ TEST_F(branches, switched_off_meanwhile)
 			;
 		ASSERT_CALL(0, call(self->v, KVM_PERF_OP_ENABLE, 0, 0));
 		ASSERT_CALL(0, id_call(self->v, KVM_PERF_OP_READ, 0));
+		self->e->overflows = 0;
 		tiny_vcpu_start(self->v, TINY_CODE_BRANCHES_USER, &r);
-		usleep(5000);
+		for (tries = 0; tries < 1000 && !*(volatile uint32_t *)&self->e->overflows; tries++)
+			usleep(1000);
+		EXPECT_GT(1000, tries);
 		ASSERT_EQ(0, tiny_param_write("access", "unavailable"));
 		ASSERT_EQ(0, tiny_vcpu_wait(self->v, &after));
 		EXPECT_TRUE(debugctl_is_0(self->v));
