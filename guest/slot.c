@@ -77,7 +77,7 @@ static noinline int slot_find_branches(struct pvperf_cpu *cpu, const struct pvpe
 	return best;
 }
 
-/* The slot in which the host has refused @key in this round, so that nobody asks again; or -1. */
+/* The slot in which the host has refused @key in this round; or -1. */
 static noinline int slot_find_refused(struct pvperf_cpu *cpu, const struct pvperf_key *key)
 {
 	int s;

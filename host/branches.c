@@ -135,7 +135,7 @@ static int see_nmi(unsigned int type, struct pt_regs *regs)
 
 enum { LOAD, ENTRY, EXIT };
 
-/* The last two with pvperf_lbr_stops only. */
+/* ENTRY and EXIT are hooked with pvperf_lbr_stops. */
 static struct pvperf_hook vcpu_hook[] = {
 	[LOAD] = { .name = "kvm_arch_vcpu_load" },
 	[ENTRY] = { .name = "kvm_wait_lapic_expire" },
@@ -286,7 +286,7 @@ void pvperf_branches_unhook(void)
 
 /*
  * ftrace forgets what it has patched in a module that goes, and the next one of that name would not
- * be patched. No VM is left then, at most an event of one whose end waits for perf.
+ * be patched. Its VMs have ended; an event of one may be left, whose end waits for perf.
  */
 static int module_goes(struct notifier_block *nb, unsigned long state, void *data)
 {

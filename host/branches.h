@@ -17,7 +17,7 @@
 /* At load, if the CPU has a stack. Returns false, after a message, if guests get no branches. */
 bool pvperf_branches_init(void);
 
-/* Remove the hook now: no vCPU that has such events runs any more. Process context. */
+/* Remove the hook now. No vCPU with such events runs, and no call comes in. Process context. */
 void pvperf_branches_unhook(void);
 
 /* That, for good. */

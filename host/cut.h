@@ -22,7 +22,7 @@ struct pvperf_cut_raw {
 #define PVPERF_CUT_FROM_MISPREDICTED	0x8000000000000000ULL
 #define PVPERF_CUT_TO_VALID		0x8000000000000000ULL
 #define PVPERF_CUT_TO_SPECULATIVE	0x4000000000000000ULL
-/* A branch that never was (erratum 1452). */
+/* The entry is no branch: erratum 1452. */
 #define PVPERF_CUT_TO_RESERVED		0x2000000000000000ULL
 
 enum pvperf_cut {

@@ -81,6 +81,8 @@ static void intel_init(void)
 		pvperf_lbr_depth = 32;
 		msr.info = MSR_LBR_INFO_0;
 		break;
+	default:
+		return;
 	}
 	pvperf_lbr_tells = KVM_PERF_BRANCH_MISPREDICTED | KVM_PERF_BRANCH_CORRECT;
 	pvperf_lbr_stops = true;

@@ -39,7 +39,7 @@ void pvperf_lbr_read_nmi(struct pvperf_cut_raw *raw);
  */
 void pvperf_lbr_lend(void);
 
-/* Undo pvperf_lbr_lend(), before KVM looks at what the guest has in DEBUGCTL; the same context. */
+/* Undo pvperf_lbr_lend(), before KVM handles the exit; the same context. */
 void pvperf_lbr_take_back(void);
 
 #endif /* _PVPERF_HOST_LBR_H */

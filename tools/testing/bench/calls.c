@@ -297,13 +297,17 @@ static void branching_begin(struct tiny_vcpu *v)
 {
 	struct guest_perf_event_param *param = tiny_ptr(v->vm, AT_PARAM(v, 0));
 	struct guest_perf_attr attr = instructions_attr;
+	int64_t err;
 
 	attr.sample_period = PERIOD;
 	attr.sample_type = KVM_PERF_SAMPLE_BRANCHES;
 	attr.flags = KVM_PERF_FLAG_EXCLUDE_KERNEL;
 	param_put(v, 0, &attr);
 	param->branches_addr = AT_BRANCHES;
-	need(!tiny_call_gpa(v, KVM_PERF_OP_OPEN, AT_PARAM(v, 0), 0), "OPEN with branches failed");
+	do {	/* a work installs the hook; an OPEN waits 0.1 s for it */
+		err = tiny_call_gpa(v, KVM_PERF_OP_OPEN, AT_PARAM(v, 0), 0);
+	} while (err == -KVM_EBUSY);
+	need(!err, "OPEN with branches failed");
 	need(!tiny_call(v, KVM_PERF_OP_ENABLE, EVENT_ID(v, 0), 0, 0), "ENABLE failed");
 }
 

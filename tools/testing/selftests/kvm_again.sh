@@ -7,10 +7,7 @@
 grep -q vmx /proc/cpuinfo || tap_skip_all "only Intel's module has such a hook"
 hooked() { grep -q vmx_handle_exit_irqoff /sys/kernel/tracing/enabled_functions; }
 good() { ./branches -t short_visits -t debugctl > /tmp/out 2>&1; }
-again() {
-	insmod /lab/modules/kvm-intel.ko enable_pmu=0 2> /dev/null || insmod /lab/modules/kvm-intel.ko
-	chmod 666 /dev/kvm
-}
+again() { insmod /lab/modules/kvm-intel.ko && chmod 666 /dev/kvm; }
 
 good && hooked
 tap $? "branches, by the hooks" "$(grep '^not ok' /tmp/out)"
