@@ -69,7 +69,7 @@ help:
 	@echo 'Build and install:'
 	@echo '  make                  build both modules for the running kernel, or for KDIR=...;'
 	@echo '                        PVPERF=host or PVPERF=guest: only that one'
-	@echo '  make tool             build the command pvperf'
+	@echo '  make tool             build the command pvperf, and pvperf-trace if libtracecmd is there'
 	@echo '  make install          install both, the man page, completion and units; DESTDIR=... PREFIX=/usr/local;'
 	@echo '                        make install-modules, make install-tool: only those'
 	@echo '  make uninstall        remove what that has installed; make uninstall-modules, uninstall-tool: only those'

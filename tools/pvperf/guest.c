@@ -130,6 +130,8 @@ static void guest_feature_names(uint32_t features, char *names, size_t size)
 		{ KVM_PERF_FEATURE_REASON, "reason" },
 		{ KVM_PERF_FEATURE_HOST, "host-side" },
 		{ KVM_PERF_FEATURE_HOST_CPUS, "host-cpus" },
+		{ KVM_PERF_FEATURE_KINDS, "kinds" },
+		{ KVM_PERF_FEATURE_BRANCHES, "branches" },
 	};
 	size_t used = 0;
 	int i;
@@ -199,14 +201,17 @@ static void guest_cpu(const struct side *side, struct finding *f)
 
 static void guest_samples(const struct side *side, struct finding *f)
 {
+	uint32_t has = cpuid(KVM_PERF_CPUID_FEATURES).ebx;
+
 	if (!guest_host_side()) {
 		finding_unknown(f, "the host does not offer pvperf");
-	} else if (!(cpuid(KVM_PERF_CPUID_FEATURES).ebx & KVM_PERF_FEATURE_SAMPLING)) {
+	} else if (!(has & KVM_PERF_FEATURE_SAMPLING)) {
 		finding_problem(f, "the host reports no overflows, so perf record gets no hardware samples");
 		finding_todo(f, "install the same version of pvperf on host and guest");
 	} else {
-		finding_ok(f, "frequencies (-F), and periods from %u on (-c); not :p, as an NMI arrives some instructions late; not -b: -g gives call chains",
-			   cpuid(KVM_PERF_CPUID_LIMITS).edx);
+		finding_ok(f, "frequencies (-F), and periods from %u on (-c); not :p, as an NMI arrives some instructions late; %s",
+			   cpuid(KVM_PERF_CPUID_LIMITS).edx, has & KVM_PERF_FEATURE_BRANCHES ?
+			   "user mode's branches (-j any,u)" : "not -b: -g gives call chains");
 	}
 }
 
