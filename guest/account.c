@@ -292,6 +292,9 @@ static noinline void account_level(struct pvperf_cpu *cpu, unsigned long leaving
 		pvperf_time_book(p, pvperf_cpu_event(cpu, slot), p->served, local_clock());
 	}
 	pvperf_group_level(cpu, slots);
+	/* While all are in their slots: pvperf_group_take() looks at which of them sample. */
+	pvperf_for_each_slot(s, leaving)
+		pvperf_time_take_lost(cpu->slot[s].leaving);
 }
 
 void pvperf_account_settle(struct pvperf_cpu *cpu)

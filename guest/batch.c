@@ -60,6 +60,7 @@ static void result_open(struct pvperf_cpu *cpu, struct pvperf_slot *slot,
 			int result)
 {
 	slot->error = result;
+	WRITE_ONCE(slot->begins, false);
 	if (!result) {
 		slot_note_refused(slot, 0);
 		__clear_bit(slot - cpu->slot, &cpu->set.refused);
@@ -291,6 +292,13 @@ static noinline u64 step_open_param(struct pvperf_cpu *cpu, int s)
 	return __pa(&open->param);
 }
 
+/* The host is not asked, so its last answer may be old. */
+static noinline void step_unserved(struct pvperf_cpu *cpu, int s)
+{
+	cpu->batch.now = local_clock();
+	pvperf_account_unserved(cpu, &cpu->slot[s]);
+}
+
 static void step_open(struct pvperf_cpu *cpu, int s)
 {
 	struct pvperf_slot *slot = &cpu->slot[s];
@@ -298,9 +306,11 @@ static void step_open(struct pvperf_cpu *cpu, int s)
 	if (slot->open || !(slot->trial || pvperf_event_wanted(slot)))
 		return;
 	if (slot_waits(cpu, slot)) {
-		pvperf_account_unserved(cpu, slot);
+		step_unserved(cpu, s);
 		return;
 	}
+	/* Until the host has done it the id may be another event's: an NMI must not fold that. */
+	WRITE_ONCE(slot->begins, true);
 	pvperf_account_restart(cpu, slot);
 	slot->open = true;
 	batch_add(cpu, KVM_PERF_OP_OPEN, s, step_open_param(cpu, s));
@@ -313,7 +323,7 @@ static void step_enable(struct pvperf_cpu *cpu, int s)
 	if (!slot->open || slot->on || !pvperf_event_wanted(slot))
 		return;
 	if (slot_refused(slot)) {
-		pvperf_account_unserved(cpu, slot);
+		step_unserved(cpu, s);
 		return;
 	}
 	pvperf_slot_set_on(cpu, slot, true);
@@ -399,11 +409,6 @@ static void batch_reconcile(struct pvperf_cpu *cpu)
 		batch_feed(cpu);
 }
 
-static void step_unserved(struct pvperf_cpu *cpu, int s)
-{
-	pvperf_account_unserved(cpu, &cpu->slot[s]);
-}
-
 /* True at most brackets: a switch between two tasks of one perf stat makes four. */
 static bool batch_is_needless(const struct pvperf_cpu *cpu)
 {
@@ -432,10 +437,8 @@ void pvperf_batch_flush(struct pvperf_cpu *cpu)
 		pvperf_link_forget(cpu);
 		cpu->batch.lost = false;
 	}
-	if (!cpu->link.attached) {
-		cpu->batch.now = local_clock();
+	if (!cpu->link.attached)
 		slots_each(cpu, cpu->set.dirty, step_unserved);
-	}
 	pvperf_account_settle(cpu);
 	pvperf_check_flush(cpu);
 	cpu->batch.busy = false;

@@ -154,7 +154,9 @@ static int slot_place(struct pvperf_cpu *cpu, struct perf_event *event,
 		pvperf_slot_forget_user(cpu, s);
 		return s;
 	}
-	s = pvperf_slot_find(cpu, &p->key, event, s);
+	/* It is leaving that slot in this bracket, and another one would be a second. */
+	if (!p->slot)
+		s = pvperf_slot_find(cpu, &p->key, s);
 	if (s < 0)
 		return s;
 	pvperf_slot_claim(cpu, s, &p->key);

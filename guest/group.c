@@ -279,6 +279,7 @@ static void group_note_alone(struct pvperf_cpu *cpu, unsigned long slots)
 
 	pvperf_for_each_slot(s, slots) {
 		event = cpu->slot[s].event ?: cpu->slot[s].leaving;
+		pvperf_event_of(event)->together |= pvperf_event_of(event)->ran;
 		group_note_level(pvperf_event_of(event));
 	}
 	cpu->set.grouped |= slots;

@@ -10,6 +10,7 @@
 
 #include <linux/err.h>
 #include <linux/minmax.h>
+#include <linux/rcupdate.h>
 #include <linux/slab.h>
 #include <linux/workqueue.h>
 #include <linux/xarray.h>
@@ -38,12 +39,15 @@ static u32 seen_online;		/* how many CPUs were online at the last look */
 static int host_cpu_of(const struct pmu *pmu)
 {
 	struct host_cpu *host;
+	int found = -ENOENT;
 	unsigned long nr;
 
+	rcu_read_lock();
 	xa_for_each(&hosts, nr, host)
 		if (host->pmu == pmu)
-			return nr;
-	return -ENOENT;
+			found = nr;
+	rcu_read_unlock();
+	return found;
 }
 
 static int host_event_init(struct perf_event *event)
@@ -99,6 +103,7 @@ static int host_add(u32 nr)
 	if (!err)
 		return 0;
 	xa_erase(&hosts, nr);
+	synchronize_rcu();
 	kfree(host);
 	return err;
 }

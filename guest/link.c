@@ -24,11 +24,11 @@
 static atomic_t losses;	/* how often CPUs have lost their host */
 static u32 reason;	/* that a host gave last, KVM_PERF_REASON_*, until printed */
 
-/* A new host begins to count its NMIs anew. */
+/* The host begins to count its NMIs anew, or our memory is that of a snapshot. */
 static void link_begin_nmis(struct pvperf_cpu *cpu)
 {
 	cpu->nmi.seen = pvperf_page_nmis(&cpu->area->page);
-	/* The previous host's last NMI may be on its way. */
+	/* One that was announced before may be on its way. */
 	cpu->nmi.late_until = jiffies + PVPERF_NMI_LATE;
 	cpu->nmi.late = true;
 }
@@ -41,8 +41,7 @@ static bool link_attach(struct pvperf_cpu *cpu)
 	pvperf_call_detach();
 	if (pvperf_call_attach(__pa(page)))
 		return false;
-	if (cpu->link.epoch != READ_ONCE(page->epoch))
-		link_begin_nmis(cpu);
+	link_begin_nmis(cpu);
 	cpu->link.epoch = READ_ONCE(page->epoch);
 	cpu->link.attached = true;
 	return true;
@@ -89,10 +88,13 @@ bool pvperf_link_serving(struct pvperf_cpu *cpu)
 		return true;
 	if (cpu->link.attached)
 		pvperf_link_forget(cpu);
+	/* A CPU that comes online for the first time runs tasks before it has its memory. */
+	if (!cpu->link.online)
+		return false;
 	/* Each time: calls may fail before the host says in the page why. */
 	link_note_reason(&cpu->area->page);
 	/* The first try is at once, for a host that forgot us; later ones are rare. */
-	if (!cpu->link.online || time_before(jiffies, cpu->link.retry))
+	if (time_before(jiffies, cpu->link.retry))
 		return false;
 	cpu->link.retry = jiffies + PVPERF_LINK_RETRY;
 	if (pvperf_caps_discover() || !link_attach(cpu))
@@ -112,9 +114,9 @@ void pvperf_link_end(struct pvperf_cpu *cpu)
 {
 	lockdep_assert_irqs_disabled();
 	cpu->link.online = false;
-	if (!cpu->link.attached)
-		return;
-	link_drop(cpu);
+	if (cpu->link.attached)
+		link_drop(cpu);
+	/* Always: a host that the CPU has given up may have its memory still. */
 	pvperf_call_detach();
 }
 

@@ -3,12 +3,13 @@
  * Decides which NMIs are ours, and makes samples from the overflows that they stand for.
  *
  * The handler claims an NMI if the host has announced more NMIs than the handler has claimed,
- * or if an event has overflowed. So it never claims those of others, and does claim one for an
- * event that is gone.
+ * or if an event has overflowed. So it does claim one for an event that is gone, and one of others
+ * only where one of ours may be late: for 0.1 s after an attach, or after several at once.
  *
  * Each overflow that is taken from the page becomes a sample or a lost sample, and the periods
  * of all samples add up to the count.
  */
+#include <asm/cpu_entry_area.h>
 #include <asm/nmi.h>
 #include <linux/jiffies.h>
 #include <linux/math64.h>
@@ -25,18 +26,32 @@
 #include "period.h"
 #include "state.h"
 
+/* Has the kernel's entry code stored @user, the task's registers? It changes stacks first. */
+static bool sample_regs_there_nmi(const struct pt_regs *regs, const struct pt_regs *user)
+{
+	unsigned long sp = regs->sp;
+
+	if (sp - (unsigned long)task_stack_page(current) < THREAD_SIZE)
+		return sp <= (unsigned long)user;
+	return sp >= TASK_SIZE_MAX && sp - CPU_ENTRY_AREA_BASE >= CPU_ENTRY_AREA_MAP_SIZE;
+}
+
 /*
  * The NMI of an event of user code may come when the CPU has entered the kernel. The sample
  * belongs to the user code that the CPU has left, so it gets the registers of that: core
- * would take the kernel's address away from it, or the sample's SIGTRAP.
+ * would take the kernel's address away from it, or the sample's SIGTRAP. NULL: those that are
+ * stored are of the entry before, so the sample is lost.
  */
 static struct pt_regs *sample_regs_nmi(const struct perf_event *event,
 				       struct pt_regs *regs)
 {
+	struct pt_regs *user;
+
 	if (!event->attr.exclude_kernel || user_mode(regs) ||
 	    (current->flags & PF_KTHREAD) || !current->mm)
 		return regs;
-	return task_pt_regs(current);
+	user = task_pt_regs(current);
+	return sample_regs_there_nmi(regs, user) ? user : NULL;
 }
 
 /*
@@ -87,7 +102,8 @@ static int sample_write_nmi(struct perf_event *event, u64 period,
  * record tells that to the reader of the samples. So once a tick we make core believe
  * that this overflow exceeds its own limit. core then wants the event stopped until the
  * next tick, which is not necessary: .hiding_throttle has ->stop() ignore that. An
- * event that exceeds core's real limit is stopped.
+ * event that exceeds core's real limit is stopped. Not in a group: newer kernels stop all of it,
+ * other PMUs' events, too.
  */
 static int sample_write_throttled_nmi(struct pvperf_cpu *cpu,
 				      struct perf_event *event, u64 period,
@@ -97,6 +113,8 @@ static int sample_write_throttled_nmi(struct pvperf_cpu *cpu,
 	int halt;
 
 	if (!pvperf_core_is_throttled(event)) {
+		if (pvperf_core_in_group(event))
+			return sample_write_nmi(event, period, regs);
 		p->tick_overflows = pvperf_core_throttle_next(event);
 		cpu->hiding_throttle = true;
 		sample_write_nmi(event, period, regs);
@@ -161,9 +179,9 @@ static __always_inline void sample_nmi(struct pvperf_cpu *cpu, int s,
 	pvperf_event_mark_fresh(pvperf_event_of(event), false);
 	if (unlikely(slot->key.flags & PVPERF_KEY_BRANCHES))
 		pvperf_branches_take_nmi(cpu, s, event, n, regs);
-	if (sample_wanted_nmi(slot, event))
-		made = sample_write_all_nmi(cpu, event, n, stretched,
-					    sample_regs_nmi(event, regs));
+	regs = sample_wanted_nmi(slot, event) ? sample_regs_nmi(event, regs) : NULL;
+	if (regs)
+		made = sample_write_all_nmi(cpu, event, n, stretched, regs);
 	pvperf_account_lose_samples(event, n - made);
 	if (stretched)
 		pvperf_account_lose_missed(event);

@@ -124,6 +124,11 @@ static bool event_has_branches(const struct perf_event *event)
 	return pvperf_event_is(event) && pvperf_event_of(event)->key.flags & PVPERF_KEY_BRANCHES;
 }
 
+static bool branches_fit(unsigned int n)
+{
+	return n <= min_t(unsigned int, PVPERF_BRANCH_SLOTS, pvperf_caps.events);
+}
+
 static bool event_fits_branches(struct perf_event *event)
 {
 	struct perf_event *leader = event->group_leader, *sibling;
@@ -131,7 +136,21 @@ static bool event_fits_branches(struct perf_event *event)
 
 	for_each_sibling_event(sibling, leader)
 		n += event_has_branches(sibling);
-	return n <= min_t(unsigned int, PVPERF_BRANCH_SLOTS, pvperf_caps.events);
+	return branches_fit(n);
+}
+
+/*
+ * In a software context core opens a sibling without the context's lock, so the list may
+ * change now. All of a group are taken to have branches if @event has.
+ */
+static int event_check_group_unlocked(struct perf_event *event)
+{
+	struct perf_event *leader = event->group_leader;
+	u16 kind = event_kind(event), other = event_kind(leader);
+
+	if (event_has_branches(event) && !branches_fit(READ_ONCE(leader->nr_siblings) + 2))
+		return pvperf_refuse_group_branches(PVPERF_BRANCH_SLOTS);
+	return kind && other && kind != other ? -EINVAL : 0;
 }
 
 /* A group that needs more than the host's counters would wait for ever. */
@@ -142,12 +161,14 @@ static int event_check_group(struct perf_event *event)
 
 	if (leader == event)
 		return 0;
+	if (!pvperf_core_rotates(event))
+		return event_check_group_unlocked(event);
 	if (!event_fits_branches(event))
 		return pvperf_refuse_group_branches(PVPERF_BRANCH_SLOTS);
-	if (!pvperf_core_rotates(event) || !pvperf_caps.counters.general)
-		return 0;
 	if (!event_fits_kind(event))
 		return -EINVAL;
+	if (!pvperf_caps.counters.general)
+		return 0;
 	need += event_need(leader);
 	for_each_sibling_event(sibling, leader)
 		need += event_need(sibling);

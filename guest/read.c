@@ -23,7 +23,8 @@ static void read_nmi(struct pvperf_cpu *cpu, struct perf_event *event)
 {
 	struct pvperf_slot *slot = pvperf_event_of(event)->slot;
 
-	if (cpu->link.attached && slot->on && pvperf_call_read_nmi(pvperf_cpu_id(cpu, slot)) >= 0)
+	if (cpu->link.attached && slot->on && !slot->begins &&
+	    pvperf_call_read_nmi(pvperf_cpu_id(cpu, slot)) >= 0)
 		pvperf_event_mark_fresh(pvperf_event_of(event), true);
 	if (slot->open)
 		pvperf_account_fold(event, pvperf_cpu_event(cpu, slot));

@@ -22,16 +22,9 @@ static bool slot_idle(const struct pvperf_slot *slot)
 /* From here on the slot has the key already. */
 #define SLOT_FITS	4
 
-/*
- * How well @slot suits @event; 0: not at all. The slot that the event has left in this
- * bracket suits best, as the host then needs to do nothing.
- */
-static int slot_fit(const struct pvperf_slot *slot,
-		    const struct pvperf_key *key,
-		    const struct perf_event *event)
+/* How well @slot suits @key; 0: not at all. */
+static int slot_fit(const struct pvperf_slot *slot, const struct pvperf_key *key)
 {
-	if (event && slot->leaving == event && !slot->event)
-		return 5;
 	if (!slot_idle(slot))
 		return 0;
 	if (!slot->open)
@@ -61,14 +54,13 @@ static bool slot_shares_branches(const struct pvperf_cpu *cpu, int s)
 }
 
 /* Events with branches have the last slots: others take the first ones. */
-static noinline int slot_find_branches(struct pvperf_cpu *cpu, const struct pvperf_key *key,
-				       struct perf_event *event)
+static noinline int slot_find_branches(struct pvperf_cpu *cpu, const struct pvperf_key *key)
 {
 	int s = max_t(int, pvperf_caps.events - PVPERF_BRANCH_SLOTS, 0);
 	int fit, best = -1, best_fit = 0;
 
 	for (; s < pvperf_caps.events; s++) {
-		fit = slot_shares_branches(cpu, s) ? 0 : slot_fit(&cpu->slot[s], key, event);
+		fit = slot_shares_branches(cpu, s) ? 0 : slot_fit(&cpu->slot[s], key);
 		if (fit > best_fit) {
 			best = s;
 			best_fit = fit;
@@ -91,24 +83,23 @@ static noinline int slot_find_refused(struct pvperf_cpu *cpu, const struct pvper
 	return -1;
 }
 
-int pvperf_slot_find(struct pvperf_cpu *cpu, const struct pvperf_key *key,
-		     struct perf_event *event, int last)
+int pvperf_slot_find(struct pvperf_cpu *cpu, const struct pvperf_key *key, int last)
 {
 	int s, fit, best = -1, best_fit = 0;
 
 	lockdep_assert_irqs_disabled();
 	if (unlikely(key->flags & PVPERF_KEY_BRANCHES))
-		return slot_find_branches(cpu, key, event);
+		return slot_find_branches(cpu, key);
 	/* True nearly always; the search costs more than the rest of ->add(). */
-	if (last < pvperf_caps.events && slot_fit(&cpu->slot[last], key, event) >= SLOT_FITS)
+	if (last < pvperf_caps.events && slot_fit(&cpu->slot[last], key) == SLOT_FITS)
 		return last;
 	for (s = 0; s < pvperf_caps.events; s++) {
-		fit = slot_fit(&cpu->slot[s], key, event);
+		fit = slot_fit(&cpu->slot[s], key);
 		if (fit <= best_fit)
 			continue;
 		best = s;
 		best_fit = fit;
-		if (fit >= SLOT_FITS)
+		if (fit == SLOT_FITS)
 			return best;
 	}
 	s = unlikely(cpu->set.refused) ? slot_find_refused(cpu, key) : -1;

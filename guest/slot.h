@@ -29,9 +29,8 @@ static inline bool pvperf_slot_is_ready(const struct pvperf_slot *slot,
 
 /* With IRQs off, on @cpu, except where another context is named. */
 
-/* Returns a slot that @event can have now, or -1. Tries @last, its previous one, first. */
-int pvperf_slot_find(struct pvperf_cpu *cpu, const struct pvperf_key *key,
-		     struct perf_event *event, int last);
+/* Returns a slot that an event with @key can have now, or -1. Tries @last first. */
+int pvperf_slot_find(struct pvperf_cpu *cpu, const struct pvperf_key *key, int last);
 /*
  * Gives slot @s to @key. A host event with another key will be closed. If the host
  * event counts for @key already, the slot does not become dirty.

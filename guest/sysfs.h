@@ -24,7 +24,10 @@ extern const struct attribute_group *pvperf_sysfs_pvperf[];
 extern const struct attribute_group *pvperf_sysfs_host[];
 void pvperf_sysfs_init(void);
 
-/* The guest's CPU that opens and reads the events of the host's CPUs. It never goes offline. */
+/*
+ * The guest's CPU that opens and reads the events of the host's CPUs. On 6.1 it can go offline;
+ * they count nothing then.
+ */
 #define PVPERF_READER		0
 
 #endif /* _PVPERF_GUEST_SYSFS_H */

@@ -103,7 +103,7 @@ void pvperf_trial_exit(void)
 /* Returns 1 if there is no answer. */
 static int trial_ask(struct pvperf_cpu *cpu, const struct pvperf_key *key, u32 period, int *found)
 {
-	int s = cpu->link.online ? pvperf_slot_find(cpu, key, NULL, 0) : -1;
+	int s = cpu->link.online ? pvperf_slot_find(cpu, key, 0) : -1;
 	struct pvperf_slot *slot;
 
 	if (s < 0)

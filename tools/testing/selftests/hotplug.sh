@@ -73,6 +73,16 @@ after=$(told "has changed what this VM may count")
 tap $? "a change of the policy is told once" "$((after - before)) times"
 host "echo 1000 > $parameters/min_period"
 
+# More events take turns than the host allows from now on.
+perf stat -a -o /dev/null -e "$(times 4 instructions:u,branches:u,cycles:u)" sleep 4 &
+sleep 1
+host "echo 4 > $parameters/max_events"
+wait $!
+n=$(count -e instructions:u ./loop100m)
+exactly "${n:-0}" $want
+tap $? "counts when the host has allowed fewer events meanwhile" "${n:-nothing}"
+host "echo 64 > $parameters/max_events"
+
 # While the host is away for some seconds the other CPUs count nothing.
 perf stat -a -o /dev/null sleep 2
 before=$(told "the host side is back")
@@ -98,4 +108,17 @@ host "echo local > $parameters/access"
 n=$(count -e instructions:u taskset -c 1 ./loop100m)
 [ "${n:-0}" -ge $want ] && within "$n" $want 10
 tap $? "CPU 1 counts when the host does" "${n:-nothing}"
+
+# A task that is counted is the first that runs on a CPU that the module has not seen.
+rmmod pvperf_guest
+echo 0 > $cpu
+insmod /lab/pvperf_guest.ko
+thread=$(grep -lx cpuhp/1 /proc/[0-9]*/comm | cut -d / -f 3)
+perf stat -o /tmp/first -e cycles -p "$thread" sleep 2 &
+sleep 1
+echo 1 > $cpu
+wait $!
+n=$(count -e instructions:u taskset -c 1 ./loop100m)
+[ "${n:-0}" -ge $want ] && within "$n" $want 10
+tap $? "CPU 1 counts when the task that brings it up is counted" "${n:-nothing}: $(cat /tmp/first)"
 tap_end
