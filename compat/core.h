@@ -471,6 +471,19 @@ static inline u64 pvperf_core_count_nmi(const struct perf_event *perf)
 }
 
 /**
+ * pvperf_core_waited() - how long an event had no counter, in the overflow handler
+ * @perf: has overflowed
+ *
+ * Both times are those of when event_sched_in() has given it its counter last.
+ *
+ * Return: that time, which grows each time that the event waits.
+ */
+static inline u64 pvperf_core_waited(const struct perf_event *perf)
+{
+	return perf->total_time_enabled - perf->total_time_running;
+}
+
+/**
  * pvperf_core_next_period_nmi() - set the period after the next one
  * @perf: has overflowed
  * @period: the period

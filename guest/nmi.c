@@ -26,14 +26,18 @@
 #include "period.h"
 #include "state.h"
 
-/* Has the kernel's entry code stored @user, the task's registers? It changes stacks first. */
-static bool sample_regs_there_nmi(const struct pt_regs *regs, const struct pt_regs *user)
+/* Those that the kernel's entry code has stored; NULL: not yet. It changes stacks first. */
+static noinline struct pt_regs *sample_regs_kept_nmi(const struct pt_regs *regs)
 {
+	struct pt_regs *user = task_pt_regs(current);
 	unsigned long sp = regs->sp;
+	bool kept;
 
 	if (sp - (unsigned long)task_stack_page(current) < THREAD_SIZE)
-		return sp <= (unsigned long)user;
-	return sp >= TASK_SIZE_MAX && sp - CPU_ENTRY_AREA_BASE >= CPU_ENTRY_AREA_MAP_SIZE;
+		kept = sp <= (unsigned long)user;
+	else
+		kept = sp >= TASK_SIZE_MAX && sp - CPU_ENTRY_AREA_BASE >= CPU_ENTRY_AREA_MAP_SIZE;
+	return kept ? user : NULL;
 }
 
 /*
@@ -45,13 +49,10 @@ static bool sample_regs_there_nmi(const struct pt_regs *regs, const struct pt_re
 static struct pt_regs *sample_regs_nmi(const struct perf_event *event,
 				       struct pt_regs *regs)
 {
-	struct pt_regs *user;
-
 	if (!event->attr.exclude_kernel || user_mode(regs) ||
 	    (current->flags & PF_KTHREAD) || !current->mm)
 		return regs;
-	user = task_pt_regs(current);
-	return sample_regs_there_nmi(regs, user) ? user : NULL;
+	return sample_regs_kept_nmi(regs);
 }
 
 /*

@@ -37,13 +37,14 @@
 #include "pin.h"
 
 /*
- * vCPUs with such events, by their struct kvm_vcpu, and by the memory of their process. A vCPU is
- * freed after a grace period.
+ * vCPUs with such events, by their struct kvm_vcpu, and their VMs, by the memory of the process.
+ * Both are freed after a grace period.
  */
 static DEFINE_HASHTABLE(vcpus, 10);
-static DEFINE_HASHTABLE(processes, 10);
+static DEFINE_HASHTABLE(vms, 10);
 static DEFINE_SPINLOCK(vcpus_lock);
 
+/* Not one that has ended, and waits for perf: its struct kvm_vcpu may be another VM's by now. */
 static bool vcpus_has(const struct kvm_vcpu *kvcpu)
 {
 	const struct pvperf_vcpu *vcpu;
@@ -51,7 +52,7 @@ static bool vcpus_has(const struct kvm_vcpu *kvcpu)
 
 	rcu_read_lock();
 	hash_for_each_possible_rcu(vcpus, vcpu, branching, (unsigned long)kvcpu) {
-		has = vcpu->kvcpu == kvcpu;
+		has = vcpu->kvcpu == kvcpu && !READ_ONCE(vcpu->dead);
 		if (has)
 			break;
 	}
@@ -62,12 +63,14 @@ static bool vcpus_has(const struct kvm_vcpu *kvcpu)
 /* Does a vCPU of the current process have such events? */
 static bool process_has_nmi(void)
 {
-	const struct pvperf_vcpu *vcpu;
+	const struct pvperf_vm *vm;
 	bool has = false;
 
+	if (!current->mm)
+		return false;
 	rcu_read_lock();
-	hash_for_each_possible_rcu(processes, vcpu, process, (unsigned long)current->mm) {
-		has = vcpu->vm->mm == current->mm;
+	hash_for_each_possible_rcu(vms, vm, branching, (unsigned long)current->mm) {
+		has = vm->mm == current->mm;
 		if (has)
 			break;
 	}
@@ -373,7 +376,8 @@ void pvperf_branches_begin(struct pvperf_host_event *event)
 		return;
 	spin_lock(&vcpus_lock);
 	hash_add_rcu(vcpus, &vcpu->branching, (unsigned long)vcpu->kvcpu);
-	hash_add_rcu(processes, &vcpu->process, (unsigned long)vcpu->vm->mm);
+	if (!vcpu->vm->nr_branching++)
+		hash_add_rcu(vms, &vcpu->vm->branching, (unsigned long)vcpu->vm->mm);
 	spin_unlock(&vcpus_lock);
 }
 
@@ -386,7 +390,8 @@ void pvperf_branches_end(struct pvperf_host_event *event)
 		return;
 	spin_lock(&vcpus_lock);
 	hash_del_rcu(&vcpu->branching);
-	hash_del_rcu(&vcpu->process);
+	if (!--vcpu->vm->nr_branching)
+		hash_del_rcu(&vcpu->vm->branching);
 	spin_unlock(&vcpus_lock);
 }
 
@@ -416,7 +421,7 @@ static u32 branches_copy_nmi(struct guest_perf_branches *to, const struct taken 
 	return n;
 }
 
-void pvperf_branches_write_nmi(struct pvperf_host_event *event)
+void pvperf_branches_write_nmi(struct pvperf_host_event *event, u64 waited)
 {
 	const struct taken *from = this_cpu_ptr(&taken);
 	struct pvperf_branches *branches = event->branches;
@@ -427,8 +432,10 @@ void pvperf_branches_write_nmi(struct pvperf_host_event *event)
 
 	if (pvperf_pin_poisoned(to))
 		return;
-	if (from->from == vcpu->kvcpu && word != PVPERF_BRANCHES_OFF)
+	/* While no event has a counter perf has the stack stand still, and clears nothing. */
+	if (from->from == vcpu->kvcpu && word != PVPERF_BRANCHES_OFF && waited == branches->waited)
 		status = from->status;
+	branches->waited = waited;
 	WRITE_ONCE(to->sequence, branches->sequence + 1);
 	barrier();
 	if (status == KVM_PERF_BRANCHES_OK)

@@ -41,7 +41,10 @@ void pvperf_branches_end(struct pvperf_host_event *event);
 /* ENABLE: what was before is no business of this event's. In the vCPU's thread. */
 void pvperf_branches_clear(void);
 
-/* The event has overflowed, and its memory is sound. In the vCPU's thread, in an NMI. */
-void pvperf_branches_write_nmi(struct pvperf_host_event *event);
+/*
+ * The event has overflowed, and its memory is sound. @waited: the time so far in which perf had no
+ * counter for it. In the vCPU's thread, in an NMI.
+ */
+void pvperf_branches_write_nmi(struct pvperf_host_event *event, u64 waited);
 
 #endif /* _PVPERF_HOST_BRANCHES_H */

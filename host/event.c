@@ -228,7 +228,7 @@ bool pvperf_event_hardware(void)
 	return true;
 }
 
-bool pvperf_event_has_stack(void)
+int pvperf_event_has_stack(void)
 {
 	struct perf_event_attr attr = {
 		.size = sizeof(attr),
@@ -244,9 +244,9 @@ bool pvperf_event_has_stack(void)
 							current, NULL, NULL);
 
 	if (IS_ERR(perf))
-		return false;
+		return PTR_ERR(perf);
 	perf_event_release_kernel(perf);
-	return true;
+	return 0;
 }
 
 static int event_full(struct pvperf_vcpu *vcpu, const struct guest_perf_attr *attr,
@@ -388,14 +388,13 @@ int pvperf_event_enable(struct pvperf_host_event *event, u64 left)
 void pvperf_event_disable(struct pvperf_host_event *event)
 {
 	lockdep_assert_held(&event->vcpu->lock);
+	/* First, as beside one that has failed that of another kind of cores may be on. */
+	if (event->enabled && event->perf)
+		static_call(pvperf_perf_disable)(event->perf);
 	/* Books the time without a counter, which is lost once .enabled is false. */
 	if (!event->perf || pvperf_sync_failed(event))
 		pvperf_sync_event(event);
-	if (event->enabled) {
-		event->enabled = false;
-		if (event->perf)
-			static_call(pvperf_perf_disable)(event->perf);
-	}
+	event->enabled = false;
 	pvperf_sync_event(event);
 }
 

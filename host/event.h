@@ -26,8 +26,8 @@ void pvperf_event_exit(void);
  */
 bool pvperf_event_hardware(void);
 
-/* The same of its stack of branches. */
-bool pvperf_event_has_stack(void);
+/* The same of its stack of branches; or perf's error. */
+int pvperf_event_has_stack(void);
 
 /*
  * OPEN. @param, @attr: checked copies; @pin: the event's memory; the caller's reference becomes

@@ -35,7 +35,15 @@ static void (*const pin_kvm)(struct kvm *kvm) __used = kvm_get_kvm;
 
 static void __init branches_init(void)
 {
-	if (pvperf_offer.branches && !(pvperf_event_has_stack() && pvperf_branches_init()))
+	int err;
+
+	if (!pvperf_offer.branches)
+		return;
+	err = pvperf_event_has_stack();
+	if (err == -EBUSY || err == -ENOMEM)
+		pr_notice("guests get no branches until this module is loaded again: perf says %d now%s\n",
+			  err, err == -EBUSY ? "; somebody uses BTS, or Intel PT" : "");
+	if (err || !pvperf_branches_init())
 		pvperf_offer.branches = 0;
 }
 

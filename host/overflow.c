@@ -203,7 +203,7 @@ void pvperf_overflow_branches(struct perf_event *perf, struct perf_sample_data *
 
 	local_irq_save(flags);
 	if (overflow_begin(event, perf, &period)) {
-		pvperf_branches_write_nmi(event);
+		pvperf_branches_write_nmi(event, pvperf_core_waited(perf));
 		overflow_count(event, pvperf_core_count_nmi(perf));
 		overflow_tell(event, 1, period);
 	}

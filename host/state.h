@@ -102,6 +102,8 @@ struct pvperf_vm {
 	atomic_t asked;			/* how often .work was asked for ... */
 	int done;			/* ... and up to which of these it is done */
 	struct llist_node freed;	/* waits for a grace period */
+	struct hlist_node branching;	/* branches.c, RCU */
+	u32 nr_branching;		/* vCPUs with .nr_branches */
 };
 
 /* A guest that numbers its events consecutively has each one found here. */
@@ -147,8 +149,7 @@ struct pvperf_vcpu {
 	};
 	struct irq_work wake;
 	struct guest_perf_op batch[KVM_PERF_BATCH_MAX];
-	struct hlist_node branching;	/* branches.c, RCU, as the next */
-	struct hlist_node process;
+	struct hlist_node branching;	/* branches.c, RCU */
 	u32 nr_branches;		/* events with .branches */
 	u64 branches_gfn;		/* that of some, + 1, for .wake; 0: none */
 };
@@ -158,6 +159,7 @@ struct pvperf_branches {
 	struct pvperf_pin *pin;
 	struct guest_perf_branches *shared;	/* in .pin */
 	u32 sequence;
+	u64 waited;			/* of the event for a counter, at the last overflow */
 };
 
 /* The guest's id and memory on one side, a perf_event of the thread on the other. */

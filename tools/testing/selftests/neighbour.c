@@ -198,7 +198,7 @@ static const struct measure measures[] = {
 };
 
 static const struct measure unload = {
-	"unloads", &unloads, 1, 100000000, 4000000, NEVER_UNLOADED
+	"unloads", &unloads, 1, 100000000, 14000000, NEVER_UNLOADED
 };
 
 #define MEASURES	(sizeof(measures) / sizeof(measures[0]))
