@@ -49,7 +49,7 @@ static noinline struct pt_regs *sample_regs_kept_nmi(const struct pt_regs *regs)
 static struct pt_regs *sample_regs_nmi(const struct perf_event *event,
 				       struct pt_regs *regs)
 {
-	if (!event->attr.exclude_kernel || user_mode(regs) ||
+	if (likely(user_mode(regs)) || !event->attr.exclude_kernel ||
 	    (current->flags & PF_KTHREAD) || !current->mm)
 		return regs;
 	return sample_regs_kept_nmi(regs);
@@ -174,15 +174,17 @@ static __always_inline void sample_nmi(struct pvperf_cpu *cpu, int s,
 	if (!n || !event)
 		return;
 	/* After a move to a host whose shortest period is longer. */
-	stretched |= pvperf_period_min(event) > event->hw.sample_period &&
-		     !pvperf_event_is_freq(event);
+	if (unlikely(pvperf_period_min(event) > event->hw.sample_period))
+		stretched |= !pvperf_event_is_freq(event);
 	pvperf_account_fold(event, ev);
 	pvperf_event_mark_fresh(pvperf_event_of(event), false);
 	if (unlikely(slot->key.flags & PVPERF_KEY_BRANCHES))
 		pvperf_branches_take_nmi(cpu, s, event, n, regs);
-	regs = sample_wanted_nmi(slot, event) ? sample_regs_nmi(event, regs) : NULL;
-	if (regs)
-		made = sample_write_all_nmi(cpu, event, n, stretched, regs);
+	if (sample_wanted_nmi(slot, event)) {
+		regs = sample_regs_nmi(event, regs);
+		if (likely(regs))
+			made = sample_write_all_nmi(cpu, event, n, stretched, regs);
+	}
 	pvperf_account_lose_samples(event, n - made);
 	if (stretched)
 		pvperf_account_lose_missed(event);
