@@ -471,12 +471,13 @@ static inline u64 pvperf_core_count_nmi(const struct perf_event *perf)
 }
 
 /**
- * pvperf_core_waited() - how long an event had no counter, in the overflow handler
- * @perf: has overflowed
+ * pvperf_core_waited() - how long an event has waited for a counter
+ * @perf: has overflowed, or is not on
  *
- * Both times are those of when event_sched_in() has given it its counter last.
+ * perf_event_set_state() brings both times up to date when event_sched_in() gives the event a
+ * counter. They stand still in ERROR.
  *
- * Return: that time, which grows each time that the event waits.
+ * Return: that time.
  */
 static inline u64 pvperf_core_waited(const struct perf_event *perf)
 {

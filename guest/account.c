@@ -157,10 +157,13 @@ static __always_inline void account_update(struct pvperf_cpu *cpu, struct pvperf
 
 	if (!event)
 		return;
-	if (slot->begins) {
+	if (unlikely(slot->begins)) {
+		/* The last of the event that was there before. */
+		if (slot->begins == PVPERF_BEGINS_OPENED)
+			return;
 		state = account_begin(cpu, event, slot, next, cpu->batch.now);
 		account_note_starved(cpu, slot, state);
-		WRITE_ONCE(slot->begins, false);
+		WRITE_ONCE(slot->begins, PVPERF_BEGUN);
 		return;
 	}
 	p = pvperf_event_of(event);

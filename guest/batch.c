@@ -60,7 +60,7 @@ static void result_open(struct pvperf_cpu *cpu, struct pvperf_slot *slot,
 			int result)
 {
 	slot->error = result;
-	WRITE_ONCE(slot->begins, false);
+	WRITE_ONCE(slot->begins, PVPERF_BEGUN);
 	if (!result) {
 		slot_note_refused(slot, 0);
 		__clear_bit(slot - cpu->slot, &cpu->set.refused);
@@ -309,8 +309,7 @@ static void step_open(struct pvperf_cpu *cpu, int s)
 		step_unserved(cpu, s);
 		return;
 	}
-	/* Until the host has done it the id may be another event's: an NMI must not fold that. */
-	WRITE_ONCE(slot->begins, true);
+	WRITE_ONCE(slot->begins, PVPERF_BEGINS_OPENED);
 	pvperf_account_restart(cpu, slot);
 	slot->open = true;
 	batch_add(cpu, KVM_PERF_OP_OPEN, s, step_open_param(cpu, s));

@@ -122,7 +122,7 @@ static void slot_arrive(struct pvperf_cpu *cpu, struct perf_event *event,
 	p->lost = p->taken = p->shown = 0;
 	p->ran = p->together = p->frozen = false;
 	p->served = PVPERF_NOT_WANTED;
-	WRITE_ONCE(slot->begins, slot->on);
+	WRITE_ONCE(slot->begins, slot->on ? PVPERF_BEGINS_READ : PVPERF_BEGUN);
 	if (slot->on)
 		cpu->set.reading |= BIT(s);
 	else

@@ -114,7 +114,8 @@ static void starve_begin_again(struct pvperf_cpu *cpu, int s)
 {
 	struct pvperf_slot *slot = &cpu->slot[s];
 
-	WRITE_ONCE(slot->begins, !pvperf_event_has_run(pvperf_event_of(slot->event)));
+	WRITE_ONCE(slot->begins, pvperf_event_has_run(pvperf_event_of(slot->event)) ?
+				 PVPERF_BEGUN : PVPERF_BEGINS_READ);
 	slot->rearm = true;
 	set_bit(s, &cpu->set.dirty);
 }

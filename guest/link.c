@@ -56,7 +56,7 @@ static void link_drop(struct pvperf_cpu *cpu)
 		pvperf_account_lost(cpu, slot);
 		slot->open = false;
 		pvperf_slot_set_on(cpu, slot, false);
-		slot->begins = false;
+		slot->begins = PVPERF_BEGUN;
 		if (!slot->event)
 			__clear_bit(slot - cpu->slot, &cpu->set.odd);
 	}

@@ -26,18 +26,33 @@
 #include "period.h"
 #include "state.h"
 
-/* Those that the kernel's entry code has stored; NULL: not yet. It changes stacks first. */
-static noinline struct pt_regs *sample_regs_kept_nmi(const struct pt_regs *regs)
+/* Is there a limit of overflows (PERF_EVENT_IOC_REFRESH), after which core stops the event? */
+static bool sample_limited_nmi(const struct perf_event *event)
+{
+	return atomic_read(&event->event_limit);
+}
+
+/*
+ * Has the kernel's entry code stored @user, the task's registers? It changes stacks first, and has
+ * the page tables' address in the stack pointer for a moment.
+ */
+static bool sample_regs_kept_nmi(const struct pt_regs *regs, const struct pt_regs *user)
+{
+	unsigned long sp = regs->sp;
+
+	if (sp - (unsigned long)task_stack_page(current) <= THREAD_SIZE)
+		return sp <= (unsigned long)user;
+	return sp >= PAGE_OFFSET && sp - CPU_ENTRY_AREA_BASE >= CPU_ENTRY_AREA_MAP_SIZE;
+}
+
+/* The task's; NULL: they are not stored yet, and nobody waits for a signal. */
+static noinline struct pt_regs *sample_regs_of_user_nmi(const struct perf_event *event,
+							const struct pt_regs *regs)
 {
 	struct pt_regs *user = task_pt_regs(current);
-	unsigned long sp = regs->sp;
-	bool kept;
 
-	if (sp - (unsigned long)task_stack_page(current) < THREAD_SIZE)
-		kept = sp <= (unsigned long)user;
-	else
-		kept = sp >= TASK_SIZE_MAX && sp - CPU_ENTRY_AREA_BASE >= CPU_ENTRY_AREA_MAP_SIZE;
-	return kept ? user : NULL;
+	return sample_regs_kept_nmi(regs, user) || event->attr.sigtrap ||
+	       (event->parent ?: event)->fasync || sample_limited_nmi(event) ? user : NULL;
 }
 
 /*
@@ -52,7 +67,7 @@ static struct pt_regs *sample_regs_nmi(const struct perf_event *event,
 	if (likely(user_mode(regs)) || !event->attr.exclude_kernel ||
 	    (current->flags & PF_KTHREAD) || !current->mm)
 		return regs;
-	return sample_regs_kept_nmi(regs);
+	return sample_regs_of_user_nmi(event, regs);
 }
 
 /*
@@ -66,12 +81,6 @@ static u64 sample_period_nmi(const struct perf_event *event, u64 since,
 	    (stretched && pvperf_event_tells_period(event)))
 		return max_t(u64, div_u64(since, n), 1);
 	return event->hw.sample_period;
-}
-
-/* Is there a limit of overflows (PERF_EVENT_IOC_REFRESH), after which core stops the event? */
-static bool sample_limited_nmi(const struct perf_event *event)
-{
-	return atomic_read(&event->event_limit);
 }
 
 /*

@@ -79,6 +79,13 @@ static_assert(offsetof(struct pvperf_key, sampling) == offsetof(struct pvperf_ke
  * it, the slot has its last perf_event, too; a trial is an OPEN without one.
  */
 
+/* From when on .event counts; until then nothing is folded, not even by an NMI. */
+enum pvperf_begins {
+	PVPERF_BEGUN,
+	PVPERF_BEGINS_READ,	/* the slot was on when .event came: from the next READ or DISABLE */
+	PVPERF_BEGINS_OPENED,	/* once the host has opened it: the id may be another one's */
+};
+
 /*
  * A virtual counter of a CPU. When its perf_event leaves, its host event stays open
  * for the next perf_event with the same key. A slot is touched on its own CPU only,
@@ -94,7 +101,7 @@ struct pvperf_slot {
 	u32 trial;	/* open the host event, with this period, though there is no perf_event */
 	bool open;	/* the host event exists */
 	bool on;	/* the host event counts, perhaps without a perf_event */
-	bool begins;	/* was on when .event came: that counts from the next READ or DISABLE */
+	u8 begins;	/* enum pvperf_begins */
 	bool rearm;	/* restart the period */
 	bool halted;	/* throttled: the host counts on, overflows make no samples */
 	bool close;	/* close the host event: another key or period wants the slot, or nobody */

@@ -14,6 +14,7 @@
 #include <linux/printk.h>
 #include <linux/smp.h>
 #include <linux/workqueue.h>
+#include "account.h"
 #include "batch.h"
 #include "caps.h"
 #include "check.h"
@@ -42,11 +43,15 @@ static void watch_stop_stale(struct pvperf_cpu *cpu)
 /* The host has taken its CPU offline: only another OPEN finds the CPU when it is back. */
 static void watch_reopen_lost(struct pvperf_cpu *cpu, unsigned long slots)
 {
+	const struct guest_perf_event *ev;
 	int s;
 
 	pvperf_for_each_slot(s, slots) {
-		if (READ_ONCE(cpu->area->event[s].state) != KVM_PERF_STATE_ERROR)
+		ev = &cpu->area->event[s];
+		if (READ_ONCE(ev->state) != KVM_PERF_STATE_ERROR)
 			continue;
+		if (cpu->slot[s].event)
+			pvperf_account_fold(cpu->slot[s].event, ev);
 		cpu->slot[s].close = true;
 		set_bit(s, &cpu->set.dirty);
 	}

@@ -395,8 +395,9 @@ void pvperf_branches_end(struct pvperf_host_event *event)
 	spin_unlock(&vcpus_lock);
 }
 
-void pvperf_branches_clear(void)
+void pvperf_branches_clear(struct pvperf_branches *branches, u64 waited)
 {
+	branches->waited = waited;
 	preempt_disable();
 	pvperf_lbr_clear();
 	preempt_enable();

@@ -38,8 +38,11 @@ void pvperf_branches_begin(struct pvperf_host_event *event);
 /* An event has them no more. @event: its perf_event is released, its vCPU locked. */
 void pvperf_branches_end(struct pvperf_host_event *event);
 
-/* ENABLE: what was before is no business of this event's. In the vCPU's thread. */
-void pvperf_branches_clear(void);
+/*
+ * ENABLE, or a failed event is retried: what was before is no business of this event's. @waited: as
+ * below. In the vCPU's thread; the event is not on.
+ */
+void pvperf_branches_clear(struct pvperf_branches *branches, u64 waited);
 
 /*
  * The event has overflowed, and its memory is sound. @waited: the time so far in which perf had no

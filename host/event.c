@@ -378,7 +378,7 @@ int pvperf_event_enable(struct pvperf_host_event *event, u64 left)
 	event->ran = pvperf_sync_ran(event);
 	pvperf_overflow_arm(event, left);
 	if (unlikely(event->attr.sample_type))
-		pvperf_branches_clear();
+		pvperf_branches_clear(event->branches, pvperf_core_waited(event->perf));
 	static_call(pvperf_perf_enable)(event->perf);
 	pvperf_sync_event(event);
 	pvperf_sync_revive(event);

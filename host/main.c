@@ -41,8 +41,8 @@ static void __init branches_init(void)
 		return;
 	err = pvperf_event_has_stack();
 	if (err == -EBUSY || err == -ENOMEM)
-		pr_notice("guests get no branches until this module is loaded again: perf says %d now%s\n",
-			  err, err == -EBUSY ? "; somebody uses BTS, or Intel PT" : "");
+		pr_notice("guests get no branches until this module is loaded again: perf says %d now; on Intel, does somebody use BTS or PT?\n",
+			  err);
 	if (err || !pvperf_branches_init())
 		pvperf_offer.branches = 0;
 }

@@ -10,6 +10,7 @@
 #include <linux/perf_event.h>
 #include <linux/sched/clock.h>
 #include "../compat/core.h"
+#include "branches.h"
 #include "ids.h"
 #include "kinds.h"
 #include "sync.h"
@@ -229,6 +230,9 @@ void pvperf_sync_revive(struct pvperf_host_event *event)
 	lockdep_assert_held(&event->vcpu->lock);
 	if (!sync_failed(event))
 		return;
+	/* Neither of its times has grown since. */
+	if (event->attr.sample_type)
+		pvperf_branches_clear(event->branches, pvperf_core_waited(event->perf));
 	pvperf_core_retry(event->perf);
 	if (static_branch_unlikely(&pvperf_kinds_differ))
 		pvperf_kinds_retry(event);
