@@ -82,8 +82,8 @@ static_assert(offsetof(struct pvperf_key, sampling) == offsetof(struct pvperf_ke
 /* From when on .event counts; until then nothing is folded, not even by an NMI. */
 enum pvperf_begins {
 	PVPERF_BEGUN,
-	PVPERF_BEGINS_READ,	/* the slot was on when .event came: from the next READ or DISABLE */
-	PVPERF_BEGINS_OPENED,	/* once the host has opened it: the id may be another one's */
+	PVPERF_BEGINS_READ,	/* at a READ or DISABLE: the slot was on when .event came */
+	PVPERF_BEGINS_OPENED,	/* once the host has opened it: the id may be another event's */
 };
 
 /*
