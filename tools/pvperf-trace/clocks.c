@@ -124,8 +124,9 @@ struct run clocks_run(const struct clocks *clocks, uint64_t name, unsigned int c
 
 const struct clock *run_at(struct run *run, uint64_t tsc)
 {
+	/* In the guest's time: the host's may be before 0 by a clock that is not yet valid. */
 	while (run->now && run->now + 1 < run->end &&
-	       map_to_host(&run->now[1].map, tsc) >= run->now[1].at)
+	       (int64_t)(tsc - map_to_guest(&run->now[1].map, run->now[1].at)) >= 0)
 		run->now++;
 	return run->now;
 }

@@ -21,12 +21,28 @@ static const struct command *command_find(const char *name)
 	return c->name ? c : NULL;
 }
 
+static bool is_help(const char *word)
+{
+	return !strcmp(word, "--help") || !strcmp(word, "-h");
+}
+
+/* How many words there are before the command that record runs, which has options of its own. */
+static int record_words(int argc, char **argv)
+{
+	int n = 0;
+
+	while (n < argc && *argv[n] == '-' && strcmp(argv[n], "--") && !is_help(argv[n]))
+		n += strchr(argv[n], '=') || (argv[n][1] != '-' && argv[n][2]) ? 1 : 2;
+	return n < argc && is_help(argv[n]) ? n + 1 : n < argc ? n : argc;
+}
+
 /* -h is an option of merge. */
 static bool wants_help(const struct command *command, int argc, char **argv)
 {
+	if (command->run == command_record)
+		argc = record_words(argc, argv);
 	while (argc--) {
-		if (!strcmp(*argv, "--help") ||
-		    (!strcmp(*argv, "-h") && command->run != command_merge))
+		if (is_help(*argv) && (argv[0][1] == '-' || command->run != command_merge))
 			return true;
 		argv++;
 	}

@@ -169,6 +169,8 @@ static int options_take(struct merge *merge, int argc, char **argv)
 		return status;
 	if (merge->why.json && !merge->why.task)
 		return usage("--json goes with --why");
+	if (merge->why.task && merge->given.ratio)
+		return usage("--why does not go with -t, as nobody says then which thread runs the vCPU");
 	if (optind + 1 < argc)
 		return usage("unexpected argument");
 	if (optind < argc)

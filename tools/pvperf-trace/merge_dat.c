@@ -102,22 +102,22 @@ static bool copy_is_in_the_way(const struct dat *dat, int from)
 static int dat_copy(struct dat *dat, int from, const char *dir)
 {
 	const char *refused = stamp_refuses(from);
+	char *part;
 
 	if (refused)
 		return merge_failed(dat->path, refused);
+	/* Not .part, which is record's. */
 	if (asprintf(&dat->copy, "%s/%s", dir, base_of(dat->path)) < 0 ||
-	    asprintf(&dat->part, "%s.part", dat->copy) < 0)
+	    asprintf(&part, "%s.merge", dat->copy) < 0)
 		return merge_failed(dat->path, strerror(ENOMEM));
 	if (copy_is_in_the_way(dat, from))
 		return EXIT_PROBLEM;
 	/* What lies there, of a merge that was killed or of somebody else, is not written to. */
-	unlink(dat->part);
-	dat->fd = open(dat->part, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
-	if (dat->fd < 0) {
-		merge_failed(dat->part, strerror(errno));
-		dat->part = NULL;
-		return EXIT_PROBLEM;
-	}
+	unlink(part);
+	dat->fd = open(part, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+	if (dat->fd < 0)
+		return merge_failed(part, strerror(errno));
+	dat->part = part;
 	return copy(from, dat->fd) ? EXIT_FITS : merge_failed(dat->part, strerror(errno));
 }
 

@@ -340,6 +340,17 @@ static void task_wakes(const struct dat *guest, struct tep_event *e, struct tep_
 	pending[nr_pending++] = (struct pending){ guest, pid, record->ts };
 }
 
+/* It was still on its CPU when it woke, and did not wait. */
+static void task_leaves(const struct dat *guest, struct tep_event *e, struct tep_record *record)
+{
+	struct pending *p;
+	uint64_t pid;
+
+	p = dat_number(e, record, "prev_pid", &pid) ? pending_of(guest, pid) : NULL;
+	if (p)
+		*p = pending[--nr_pending];
+}
+
 static void task_runs(const struct dat *guest, struct tep_event *e, struct tep_record *record,
 		      const struct vcpu *v)
 {
@@ -367,8 +378,10 @@ void why_guest(struct tracecmd_input *buffer, struct tep_record *record, uint64_
 		return;
 	if (!strcmp(e->name, "sched_wakeup") || !strcmp(e->name, "sched_wakeup_new"))
 		task_wakes(dat_of(buffer), e, record);
-	else if (!strcmp(e->name, "sched_switch"))
+	if (!strcmp(e->name, "sched_switch")) {
+		task_leaves(dat_of(buffer), e, record);
 		task_runs(dat_of(buffer), e, record, vcpu_of(tid));
+	}
 }
 
 /* Its tasks may have run in the gap, so no wake-up from before it is explained. */

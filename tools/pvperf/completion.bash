@@ -33,7 +33,9 @@ _pvperf()
 			_pvperf_values "${COMP_WORDS[COMP_CWORD - 2]}" "$cur"
 			return
 		elif [ "$COMP_CWORD" = 2 ]; then
-			words=$(pvperf list 2> /dev/null | sed -n 's/^VM \([0-9]*\) \([^ ]*\) .*/\1 \2/p')
+			# compgen expands its words, and a name is the choice of who runs the VM.
+			words=$(pvperf list 2> /dev/null |
+				sed -n 's/^VM \([0-9]*\) \([A-Za-z0-9_.-]*\) .*/\1 \2/p; t; s/^VM \([0-9]*\) .*/\1/p')
 			mapfile -t COMPREPLY < <(compgen -W "$words" -- "$cur")
 			return
 		fi
@@ -46,7 +48,7 @@ _pvperf()
 	set) words='default access= priority= raw= branches= host_events= max_events= max_vm_events= max_opens= max_calls= max_overflows= max_pages= min_period=' ;;
 	record) words='-o --guest --host -e -b --help' ;;
 	merge) words='-h -g --vm -o -t --why --over --json --help' ;;
-	help) [ "$COMP_CWORD" != 2 ] || words='check list policy set refused record merge version' ;;
+	help) [ "$COMP_CWORD" != 2 ] || words='check list policy set refused record merge' ;;
 	esac
 	[ "$COMP_CWORD" != 1 ] || words='check list policy set refused record merge help version'
 	case ${COMP_WORDS[COMP_CWORD - 1]} in

@@ -240,6 +240,8 @@ static int list_vms(struct tree *tree, int *vms)
 		*vms += got > 0 && !strcmp(r.kind, "vm");
 		record_free(&r);
 	}
+	if (ferror(f))
+		status = list_unread(LIST_VMS, errno);
 	fclose(f);
 	return status;
 }

@@ -217,6 +217,15 @@ static bool rules_replace(const struct rules *rules, const char *kept)
 	return false;
 }
 
+static bool rule_has_pid(const char *text)
+{
+	char line[PVPERF_RULE_MAX + 1], why[PVPERF_WHY];
+	struct pvperf_rule rule;
+
+	snprintf(line, sizeof(line), "%s", text);
+	return pvperf_rule_parse(&rule, line, why) == 1 && rule.match[PVPERF_MATCH_PID];
+}
+
 /* Before the rules of the files: what pvperf set has said of VMs that still run. */
 static bool keep_set(struct rules *rules)
 {
@@ -226,8 +235,7 @@ static bool keep_set(struct rules *rules)
 	int i;
 
 	for (i = now.n - 1; good && i >= 0; i--)
-		if (!strncmp(now.line[i], "pid=", strlen("pid=")) &&
-		    !rules_replace(rules, now.line[i]))
+		if (rule_has_pid(now.line[i]) && !rules_replace(rules, now.line[i]))
 			good = rules_put_first(rules, now.line[i]);
 	rules_free(&now);
 	return good;
@@ -386,6 +394,26 @@ static int set_words(struct rules *rules, const struct vm *vm, char **words)
 	return set_rule(rules, vm, &rule) ? EXIT_FITS : EXIT_PROBLEM;
 }
 
+/* A VM by its number; by its name only with words that give it nothing of the host's others. */
+static bool may_be_trusted(const struct vm *vm, const char *name, char **words)
+{
+	static const char *const trust[] = {
+		"access=global", "access=exclusive", "access=force", "priority=pinned",
+	};
+	size_t i;
+
+	if (!strcmp(vm->pid, name))
+		return true;
+	for (; *words; words++)
+		for (i = 0; i < sizeof(trust) / sizeof(*trust); i++)
+			if (!strcmp(*words, trust[i])) {
+				fprintf(stderr, "pvperf: whoever runs a VM chooses its name: for %s give the process's number; pvperf policy lists them\n",
+					*words);
+				return false;
+			}
+	return true;
+}
+
 int command_set(int argc, char **argv)
 {
 	struct rules rules = { 0 };
@@ -400,7 +428,9 @@ int command_set(int argc, char **argv)
 	if (rules_lock() && rules_read(&rules, standard, sizeof(standard)))
 		n = vms_read(&vms);
 	vm = n < 0 ? NULL : set_find(vms, n, argv[1]);
-	if (vm)
+	if (vm && !may_be_trusted(vm, argv[1], argv + 2))
+		status = EXIT_USAGE;
+	else if (vm)
 		status = set_words(&rules, vm, argv + 2);
 	free(vms);
 	rules_free(&rules);

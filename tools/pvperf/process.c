@@ -14,11 +14,13 @@ static void clean(char *text)
 			*text = '?';
 }
 
-/* "web,debug-threads=on" or "guest=web,..." */
+/* "web,debug-threads=on" or "...,guest=web,..." */
 static void name_take(struct process *p, const char *arg)
 {
-	if (!strncmp(arg, "guest=", 6))
-		arg += 6;
+	const char *guest = strstr(arg, "guest=");
+
+	if (guest && (guest == arg || guest[-1] == ','))
+		arg = guest + strlen("guest=");
 	snprintf(p->name, sizeof(p->name), "%.*s", (int)strcspn(arg, ","), arg);
 	clean(p->name);
 }

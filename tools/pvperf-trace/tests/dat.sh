@@ -123,7 +123,7 @@ if wanted dat-in-the-way; then
 	cp "$work/dat/vm1.dat" "$work/dat/m/vm1.dat"
 	out=$("$program" merge "${dat_files[@]}" -o "$work/dat/m" 2>&1)
 	[ $? = 1 ] && [[ $out == *'no copy that pvperf merge has made'* ]] && cmp -s "$work/dat/vm1.dat" "$work/dat/m/vm1.dat" &&
-		[ -z "$(ls "$work"/dat/m/*.part "$work/dat/m/host.dat" 2> /dev/null)" ]
+		[ -z "$(ls "$work"/dat/m/*.merge "$work/dat/m/host.dat" 2> /dev/null)" ]
 	verdict dat-in-the-way $? "$out"
 	rm -r "$work/dat/m"
 	"$program" merge "${dat_files[@]}" -o "$work/dat/m" > /dev/null 2>&1
@@ -136,7 +136,7 @@ if wanted dat-in-the-way; then
 	out=$("$program" merge "${dat_files[@]}" -o "$work/dat/m" 2>&1) && diff -r "$work/dat/before" "$work/dat/m" > /dev/null
 	verdict dat-again $? "$out"
 	echo precious > "$work/dat/precious"
-	ln "$work/dat/precious" "$work/dat/m/vm1.dat.part"
+	ln "$work/dat/precious" "$work/dat/m/vm1.dat.merge"
 	out=$("$program" merge "${dat_files[@]}" -o "$work/dat/m" 2>&1) && [ "$(cat "$work/dat/precious")" = precious ]
 	verdict dat-part-is-a-link $? "$out"
 	rm -r "$work/dat/m"
@@ -238,6 +238,7 @@ dat_says dat-why 0 "victim (42) woke at 1100000 and ran 5.0 us later, on CPU 0
 dat_says dat-why-pid 0 '0 of 1 wake-ups of 42 took more than 5.1 us' "${dat_files[@]}" --why 42 --over 5.1us
 dat_says dat-why-nobody 3 'no wake-up of nobody was recorded' "${dat_files[@]}" --why nobody
 dat_says dat-why-time 2 '--over wants a time' "${dat_files[@]}" --why 42 --over 5
+dat_says dat-why-offset 2 'does not go with -t' "${dat_files[@]}" --why 42 -t -5
 dat_says dat-why-text 2 'are for trace.dat files' -h "$work/host" -g "$work/guest" --why 42
 if wanted dat-why-json; then
 	out=$("$program" merge "${dat_files[@]}" -o "$work/dat/m" --why 42 --over 0s --json 2> /dev/null)

@@ -63,7 +63,7 @@ def wrong(argv, out):
         return text[:300]
     if r.returncode not in (0, 1, 2, 3):
         return f'status {r.returncode}'
-    left = [f for f in os.listdir(out) if f.endswith('.part')] if os.path.isdir(out) else []
+    left = [f for f in os.listdir(out) if f.endswith('.merge')] if os.path.isdir(out) else []
     return f'left {left[0]}' if left else None
 
 

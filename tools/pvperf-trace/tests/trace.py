@@ -184,10 +184,12 @@ def wakeup():
     clock = 0xfacade00, 0, 1, None, None, 0, 1000, 0
     host = [(t, record('pvperf_clock', 7, *clock[:3], t, t, *clock[5:])) for t in (1_000_000, 2_000_000)]
     guest = [(1_000_000, record('pvperf_guest_clock', 9, clock[0], 1_000_000)),
+             (1_060_000, record('sched_wakeup', 9, b'victim', 42, 0)),    # it runs still
+             (1_070_000, record('sched_switch', 9, b'victim', 42, 1, b'swapper', 0)),
              (1_100_000, record('sched_wakeup', 9, b'victim', 42, 0)),
              (1_105_000, record('sched_switch', 9, b'swapper', 0, 0, b'victim', 42))]
     if sys.argv[-1] == 'lost':     # the switch is, and then there is another wake-up
-        guest[2:] = [(1_100_001, None), (1_904_000, record('sched_wakeup', 9, b'victim', 42, 0)),
+        guest[4:] = [(1_100_001, None), (1_904_000, record('sched_wakeup', 9, b'victim', 42, 0)),
                      (1_905_000, record('sched_switch', 9, b'swapper', 0, 0, b'victim', 42))]
     host += [(t, record('kvm_entry', 1000, 0)) for t in (1_050_000, 1_104_500)]
     host += [(1_101_000, record('kvm_exit', 1000, 64)),

@@ -37,6 +37,18 @@ alone
 said usage-trace 2 'merge: it wants DIR' merge
 said usage-trace-help 0 'pvperf merge DIR' help merge
 said usage-command-help-last 0 'pvperf record' record -o folder --help
+said usage-record-command 2 'it wants -o DIR' record --guest web=x -e sched -- psql -h db
+said usage-record-words 2 'it wants -o DIR' record --guest=web=x psql --help
+# A VM's name is no command, though compgen expands its words.
+if wanted completion-of-a-name; then
+	out=$(work=$work bash -c '. ./completion.bash
+		pvperf() { echo "VM 7 \$(touch\${IFS}$work/owned) qemu: 2 pages"; echo "VM 8 web qemu: 2 pages"; }
+		COMP_WORDS=(pvperf set "") COMP_CWORD=2
+		_pvperf
+		echo "${COMPREPLY[*]}"; ls "$work/owned"' 2> /dev/null)
+	[ "$out" = "7 8 web" ]
+	verdict completion-of-a-name $? "$out"
+fi
 said usage-letter 2 'unknown option -x' check -xh
 said usage-help-help 0 'pvperf help [COMMAND]' help help
 said usage-mistyped 2 'did you mean check?' chek
