@@ -12,7 +12,7 @@ vm=$(vm_process)
 # The work: 100 million instructions, with a command on the host after 60 million.
 cat > /tmp/work << 'EOF'
 ./loop20m; ./loop20m; ./loop20m
-host "$1"
+host "$1" || exit 9
 ./loop20m; ./loop20m
 EOF
 
@@ -27,9 +27,13 @@ sampled true
 [ "$(samples /tmp/a)" -eq 1 ]
 tap $? "one sample in a bit more than one period" "$(samples /tmp/a) samples"
 before=$(counted true)
+[ "${before%% *}" -gt 0 ]
+tap $? "work that is counted" "$before"
 for word in pinned flexible; do
 	sampled "echo pid=$vm priority=$word > /dev/pvperf_policy"
 	tap $? "$word: written"
+	host "grep -q 'pid=$vm priority=$word' /dev/pvperf_policy"
+	tap $? "$word: is the rule now"
 	[ "$(samples /tmp/a)" -eq 1 ]
 	tap $? "$word: the period goes on" "$(samples /tmp/a) samples"
 	after=$(counted "echo pid=$vm priority=$word > /dev/pvperf_policy")

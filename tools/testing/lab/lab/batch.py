@@ -25,7 +25,7 @@ def command(tests):
     """The command of one boot: its tests one after the other, each marked, and after each
     a look at what it has left behind at the host."""
     there = 'host ' if tests[0].where != 'host' else ''
-    lines = ['cd /t', f'{there}/t/ledger.sh open']
+    lines = ['cd /t', f'{there}/t/ledger.sh open || exit 99']
     for t in tests:
         lines += [f'export LAB_TEST={t.name}']
         # Of the level "warning", so that the console has the mark, too, before its lines.
@@ -34,7 +34,7 @@ def command(tests):
         lines += [f'echo; echo "@@lab begin {t.name}"; lab_start=$(cut -d " " -f 1 /proc/uptime)',
                   need(t.where),
                   f'timeout -k 5 {t.timeout} sh -c {shlex.quote(t.command)} < /dev/null 2>&1',
-                  f'lab_rc=$?; {there}/t/ledger.sh',
+                  f'lab_rc=$?; {there}/t/ledger.sh || [ $? = 1 ] || echo "not ok - the ledger did not run"',
                   f'echo; echo "@@lab end {t.name} $lab_rc $lab_start $(cut -d " " -f 1 /proc/uptime)"']
     # Only a debug kernel has something to say. A complaint fails the test that came last.
     lines += [f'{side}/t/last.sh' for side in dict.fromkeys((there, ''))]
@@ -62,6 +62,9 @@ def said(lines):
 
 def judge(test, rc, seconds, output, complaints):
     bad = [x for x in output if re.match(r'not ok\b(?!.*# (TODO|SKIP))', x)]
+    if rc == 0 and not any(re.match(r'ok\b', x) for x in output):
+        bad = ['not ok - it ran no test']
+        output = output + bad
     if complaints:
         output = output + [''] + [f'{side} kernel: {x}' for side, _, _, lines in complaints for x in lines]
     if rc is None:
