@@ -41,7 +41,7 @@ said usage-record-command 2 'it wants -o DIR' record --guest web=x -e sched -- p
 said usage-record-words 2 'it wants -o DIR' record --guest=web=x psql --help
 # A VM's name is no command, though compgen expands its words.
 if wanted completion-of-a-name; then
-	out=$(work=$work bash -c '. ./completion.bash
+	out=$(work=$work here=$here bash -c '. "$here/../completion.bash"
 		pvperf() { echo "VM 7 \$(touch\${IFS}$work/owned) qemu: 2 pages"; echo "VM 8 web qemu: 2 pages"; }
 		COMP_WORDS=(pvperf set "") COMP_CWORD=2
 		_pvperf
