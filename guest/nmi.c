@@ -3,8 +3,9 @@
  * Decides which NMIs are ours, and makes samples from the overflows that they stand for.
  *
  * The handler claims an NMI if the host has announced more NMIs than the handler has claimed,
- * or if an event has overflowed. So it does claim one for an event that is gone, and one of others
- * only where one of ours may be late: for 0.1 s after an attach, or after several at once.
+ * or if an event has overflowed. So it does claim one for an event that is gone. Where one of
+ * others comes before ours it claims that; for 0.1 s after an attach, or after several at once, it
+ * claims one more, as one of ours may be late.
  *
  * Each overflow that is taken from the page becomes a sample or a lost sample, and the periods
  * of all samples add up to the count.
@@ -45,7 +46,7 @@ static bool sample_regs_kept_nmi(const struct pt_regs *regs, const struct pt_reg
 	return sp >= PAGE_OFFSET && sp - CPU_ENTRY_AREA_BASE >= CPU_ENTRY_AREA_MAP_SIZE;
 }
 
-/* The task's; NULL: they are not stored yet, and nobody waits for a signal. */
+/* The task's; NULL: they may not be stored yet, and nobody waits for a signal. */
 static noinline struct pt_regs *sample_regs_of_user_nmi(const struct perf_event *event,
 							const struct pt_regs *regs)
 {
@@ -59,7 +60,7 @@ static noinline struct pt_regs *sample_regs_of_user_nmi(const struct perf_event 
  * The NMI of an event of user code may come when the CPU has entered the kernel. The sample
  * belongs to the user code that the CPU has left, so it gets the registers of that: core
  * would take the kernel's address away from it, or the sample's SIGTRAP. NULL: those that are
- * stored are of the entry before, so the sample is lost.
+ * stored may be of the entry before, so the sample is lost.
  */
 static struct pt_regs *sample_regs_nmi(const struct perf_event *event,
 				       struct pt_regs *regs)

@@ -394,7 +394,7 @@ static int set_words(struct rules *rules, const struct vm *vm, char **words)
 	return set_rule(rules, vm, &rule) ? EXIT_FITS : EXIT_PROBLEM;
 }
 
-/* A VM by its number; by its name only with words that give it nothing of the host's others. */
+/* Words that trust a VM want its number: whoever runs the VM chooses its name. */
 static bool may_be_trusted(const struct vm *vm, const char *name, char **words)
 {
 	static const char *const trust[] = {
@@ -407,7 +407,7 @@ static bool may_be_trusted(const struct vm *vm, const char *name, char **words)
 	for (; *words; words++)
 		for (i = 0; i < sizeof(trust) / sizeof(*trust); i++)
 			if (!strcmp(*words, trust[i])) {
-				fprintf(stderr, "pvperf: whoever runs a VM chooses its name: for %s give the process's number; pvperf policy lists them\n",
+				fprintf(stderr, "pvperf: whoever runs a VM chooses its name: for %s give the number of its process; pvperf policy lists the VMs\n",
 					*words);
 				return false;
 			}

@@ -78,7 +78,7 @@ ruled set-back 'sed -i "1i pid=178 raw=no" dev/pvperf_policy' 0 'no rule of its 
 ruled set-changed "sed -i '/^  policy/s/rule=2/rule=7/' sys/kernel/debug/pvperf/vms" 1 'have changed meanwhile' '' set web raw=no
 ruled set-uuid : 0 'VM 178' "pid=178 access=unavailable priority=pinned raw=no;$old" set 6e1D access=unavailable
 ruled set-cgroup : 0 'VM 178' "pid=178 priority=flexible raw=no;$old" set web.scope priority=flexible
-ruled set-trusts-name : 2 'give the process' '' set web access=global
+ruled set-trusts-name : 2 'give the number' '' set web access=global
 ruled set-nobody : 1 'no VM mail has asked' '' set mail raw=no
 ruled set-two 'sed -i s/pid=200/pid=178/ sys/kernel/debug/pvperf/vms; put proc/200/comm x' 0 'VM 178' \
 	"pid=178 priority=pinned raw=no max_events=9;$old" set web max_events=9
