@@ -217,39 +217,37 @@ static bool rules_replace(const struct rules *rules, const char *kept)
 	return false;
 }
 
-static bool rule_has_pid(const char *text)
+/*
+ * Before the rules of the files: what pvperf set has said of VMs that still run. Returns how
+ * many these are; -1 after failure().
+ */
+static int keep_set(struct rules *rules)
 {
-	char line[PVPERF_RULE_MAX + 1], why[PVPERF_WHY];
-	struct pvperf_rule rule;
-
-	snprintf(line, sizeof(line), "%s", text);
-	return pvperf_rule_parse(&rule, line, why) == 1 && rule.match[PVPERF_MATCH_PID];
-}
-
-/* Before the rules of the files: what pvperf set has said of VMs that still run. */
-static bool keep_set(struct rules *rules)
-{
+	int i, before = rules->n, kept = -1;
 	struct rules now = { 0 };
 	char standard[1024];
 	bool good = rules_lock() && rules_read(&now, standard, sizeof(standard));
-	int i;
 
 	for (i = now.n - 1; good && i >= 0; i--)
-		if (rule_has_pid(now.line[i]) && !rules_replace(rules, now.line[i]))
+		if (rule_pid(now.line[i]) && !rules_replace(rules, now.line[i]))
 			good = rules_put_first(rules, now.line[i]);
+	if (good)
+		kept = rules->n - before;
 	rules_free(&now);
-	return good;
+	return kept;
 }
 
 static int take(const char *path, bool apply)
 {
 	struct rules rules = { 0 };
-	bool good = rules_add(&rules, path) && (!apply || keep_set(&rules)) && rules_fit(&rules);
+	int kept = 0;
+	bool good = rules_add(&rules, path) &&
+		    (!apply || (kept = keep_set(&rules)) >= 0) && rules_fit(&rules);
 
 	if (!good && apply)
 		fprintf(stderr, "pvperf: the rules stay as they were\n");
 	else if (good && apply)
-		good = rules_write(&rules);
+		good = rules_write(&rules, 0, kept);
 	if (good)
 		printf("%d rules%s\n", rules.n, apply ? " hold now" : "");
 	rules_free(&rules);
@@ -374,7 +372,8 @@ static bool set_rule(struct rules *rules, const struct vm *vm, const struct pvpe
 	rules_drop(rules, mine);
 	pvperf_rule_print(rule, words, sizeof(words));
 	snprintf(line, sizeof(line), "%s%.900s", mine, words);
-	if ((rule->given && !rules_put_first(rules, line)) || !rules_write(rules))
+	if ((rule->given && !rules_put_first(rules, line)) ||
+	    !rules_write(rules, !!rule->given, rules->n))
 		return false;
 	printf("VM %s: %s\n", vm->pid, rule->given ? words : "no rule of its own any more");
 	return true;

@@ -2,6 +2,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -203,7 +204,7 @@ bool rules_fit(const struct rules *rules)
 		      LINES_MAX - 1, BYTES_MAX);
 }
 
-bool rules_write(const struct rules *rules)
+static int device_write(const struct rules *rules)
 {
 	size_t size = 2;
 	char *text;
@@ -213,12 +214,49 @@ bool rules_write(const struct rules *rules)
 		size += strlen(rules->line[i]) + 1;
 	text = malloc(size);
 	if (!text)
-		return failed("no memory");
+		return ENOMEM;
 	strcpy(text, rules->n ? "" : "\n");
 	for (i = 0, size = 0; i < rules->n; i++)
 		size += sprintf(text + size, "%s\n", rules->line[i]);
 	err = root_write(RULES_DEVICE, text);
 	free(text);
+	return err;
+}
+
+pid_t rule_pid(const char *text)
+{
+	char line[PVPERF_RULE_MAX + 1], why[PVPERF_WHY];
+	struct pvperf_rule rule;
+
+	snprintf(line, sizeof(line), "%s", text);
+	if (pvperf_rule_parse(&rule, line, why) != 1 || !rule.match[PVPERF_MATCH_PID])
+		return 0;
+	return atoi(rule.match[PVPERF_MATCH_PID]);
+}
+
+/* Drops those of the lines that are about an ended process. Returns whether there were some. */
+static bool drop_ended(struct rules *rules, int first, int end)
+{
+	int i, n = 0, before = rules->n;
+
+	for (i = 0; i < before; i++) {
+		pid_t pid = i >= first && i < end ? rule_pid(rules->line[i]) : 0;
+
+		if (pid && kill(pid, 0) && errno == ESRCH)
+			free(rules->line[i]);
+		else
+			rules->line[n++] = rules->line[i];
+	}
+	rules->n = n;
+	return n < before;
+}
+
+bool rules_write(struct rules *rules, int first, int end)
+{
+	int err = device_write(rules);
+
+	while (err == EINVAL && drop_ended(rules, first, end))
+		err = device_write(rules);
 	return !err || failed("can't write " RULES_DEVICE ": %s; %s", strerror(err),
 			      device_todo(err));
 }

@@ -5,6 +5,7 @@
 /* Rules as text: from files, to and from the host's module. */
 
 #include <stdbool.h>
+#include <sys/types.h>
 #include <stddef.h>
 
 #define RULES_DEVICE	"/dev/pvperf_policy"
@@ -37,8 +38,14 @@ bool rules_lock(void);
 /* Would the module take as many? Returns false after failure(). */
 bool rules_fit(const struct rules *rules);
 
-/* Gives the module these rules. Returns false after failure(). */
-bool rules_write(const struct rules *rules);
+/*
+ * Gives the module these rules. Lines from @first to before @end are those that it had: where
+ * their process ends meanwhile, they go. Returns false after failure().
+ */
+bool rules_write(struct rules *rules, int first, int end);
+
+/* The process that a line is about; 0: no single one. */
+pid_t rule_pid(const char *line);
 
 /* Takes out the lines that begin so. */
 void rules_drop(struct rules *rules, const char *begin);
