@@ -126,25 +126,6 @@ static void batches(struct tiny_vcpu *v, const struct guest_perf_attr *attr,
 	figure(key, entry(ticks[2], ticks[0]));
 }
 
-/*
- * The parts of one of 64 READs, measured as the rows of the bench: the difference of much
- * and little work. The first time is a warm-up.
- */
-static void batch_parts(struct tiny_vcpu *v)
-{
-	static const int times[] = { 20, 200 };
-	char label[32];
-	int i;
-
-	events_begin(v, 64, &clock_attr);
-	batch_reads(v, 64, 64);
-	for (i = 0; i < 8; i++) {
-		snprintf(label, sizeof(label), "batch64.%d.%d", times[i % 2], i / 2);
-		batch_marked(v, 64, times[i % 2], label);
-	}
-	events_end(v);
-}
-
 /* A batch of one operation, with n events open. */
 static void singles(struct tiny_vcpu *v, const struct guest_perf_attr *attr,
 		    const char *kind)
@@ -238,10 +219,8 @@ static void calls(struct tiny_vcpu *v)
 	singles(v, &clock_attr, "");
 	open_close(v, &clock_attr, ".sw");
 	most(v, &clock_attr, "");
-	/* only the lab's emulators have marks, and they have a PMU */
 	if (!hardware(v))
 		return;
-	batch_parts(v);
 	batches(v, &instructions_attr, "hw");
 	singles(v, &instructions_attr, "hw");
 	open_close(v, &instructions_attr, ".hw");

@@ -85,11 +85,6 @@ static struct tiny_timed batch_call(struct tiny_vcpu *v, int from, int n)
 		       from * sizeof(struct guest_perf_op), n);
 }
 
-void batch_marked(struct tiny_vcpu *v, int n, int times, const char *label)
-{
-	marked(v, TINY_CODE_TIMED_CALL, batch_call(v, 0, n), times, label);
-}
-
 void batch_singles(struct tiny_vcpu *v, int events)
 {
 	const struct guest_perf_op op[] = {

@@ -22,8 +22,6 @@ void batch_reads(struct tiny_vcpu *v, int n, int events);
 void batch_each(struct tiny_vcpu *v, int n, uint32_t op);
 /* Runs it, and takes the median. */
 uint64_t batch_time(struct tiny_vcpu *v, int n, int rounds);
-/* Runs the batch @times between two marks. */
-void batch_marked(struct tiny_vcpu *v, int n, int times, const char *label);
 
 /*
  * Runs three batches of one operation: DISABLE and ENABLE of the first of @events events,

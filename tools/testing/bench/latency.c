@@ -1,16 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * latency [-v]: how late a PMU's samples are, and what they cost the sampled program. It
- * uses perf_event_open() only, so it works with any PMU. It knows beforehand which of the
- * program's instructions overflows, so instructions:u must be exact. If it is not, or if a
- * sample is missing, that is an error, and no figures are printed.
+ * latency: how late a PMU's samples are, and which instruction they name. It uses
+ * perf_event_open() only, so it works with any PMU. It knows beforehand which of the program's
+ * instructions overflows, so instructions:u must be exact. If it is not, or if a sample is
+ * missing, that is an error, and no figures are printed.
  *
  * skid     from the instruction that overflowed to the address of the sample, in
  *          instructions: 1 is the next one, the smallest that is possible
  * latency  from the overflow to the time of the sample, which perf core takes when the
  *          PMU's handler passes the sample to it
- * gap      time that the program lost within LATE instructions after the overflow; the
- *          largest ones also have a timer tick or another task in them
  *
  * Times are in ns, from the TSC in user space and CLOCK_MONOTONIC_RAW. With `lab/run
  * --icount` a ns is one instruction, of any level.
@@ -66,13 +64,12 @@ struct tie {
 	uint64_t tsc, ns, width;
 };
 
-static bool verbose;
 static uint64_t lead;			/* instructions that are counted before the load */
 static uint8_t *line;			/* the load for skid */
 static uint64_t *turns;			/* what the load for latency writes */
 static uint64_t tie_width;
 
-static int64_t skids[SAMPLES], latencies[SAMPLES], gaps[SAMPLES];
+static int64_t skids[SAMPLES], latencies[SAMPLES];
 
 /* The load for latency: turns of TURN instructions, of which the first reads the TSC. */
 extern uint8_t clock_load[];
@@ -267,7 +264,7 @@ static uint64_t window_ticks(int length)
 	return best;
 }
 
-static void latency_measure(uint64_t period, int64_t *to, int64_t *gap)
+static void latency_measure(uint64_t period, int64_t *to)
 {
 	struct tie a = tie_take(), b;
 	struct sample s[OVERFLOWS];
@@ -285,7 +282,6 @@ static void latency_measure(uint64_t period, int64_t *to, int64_t *gap)
 		/* the instruction that overflows has been executed at the overflow */
 		tsc = turns[turn] + (at % TURN + 1.0) / TURN * quiet / WINDOW;
 		to[i] = (double)(int64_t)(s[i].time - a.ns) - (tsc - a.tsc) * rate;
-		gap[i] = (turns[turn + WINDOW] - turns[turn] - quiet) * rate;
 	}
 }
 
@@ -388,22 +384,15 @@ static void figure_print(const char *name, int64_t *value)
 static void measure(int n)
 {
 	uint64_t period = prime_from(PERIOD_FIRST + n * PERIOD_STEP);
-	int i;
 
 	skid_measure(period, skids + n * OVERFLOWS);
-	latency_measure(period, latencies + n * OVERFLOWS, gaps + n * OVERFLOWS);
-	for (i = n * OVERFLOWS; verbose && i < (n + 1) * OVERFLOWS; i++)
-		printf("# %llu %lld %lld %lld\n", (unsigned long long)period,
-		       (long long)skids[i], (long long)latencies[i], (long long)gaps[i]);
+	latency_measure(period, latencies + n * OVERFLOWS);
 }
 
-int main(int argc, char **argv)
+int main(void)
 {
 	int n;
 
-	verbose = argc == 2 && !strcmp(argv[1], "-v");
-	if (argc > 1 + verbose)
-		errx(2, "usage: latency [-v]");
 	loads_make();
 	calibrate();
 	for (n = 0; n < PERIODS; n++)
@@ -411,7 +400,6 @@ int main(int argc, char **argv)
 	printf("# clocks are tied within %llu ticks\n", (unsigned long long)tie_width / 2);
 	figure_print("skid", skids);
 	figure_print("latency", latencies);
-	figure_print("gap", gaps);
 	printf("figure samples %d\n", SAMPLES);
 	return 0;
 }

@@ -13,7 +13,6 @@ ROWS = {
     'half.stat6': 'pipe, one process of two, 6 events', 'interval.stat6': 'stat -a -I 100, 4 vCPUs, 6 events',
     'idle': 'nobody counts', 'open': 'open an event', 'openagain': '... that the host has already',
     'opendisabled': '... disabled',
-    'batch64': '64 READs, one call',
 }
 COLOURS = {'plain': '#999', 'pvperf': '#2a7', 'mediated': '#47b', 'emulated': '#c53', 'bare': '#a83'}
 

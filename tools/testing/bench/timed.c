@@ -3,7 +3,6 @@
  * Operations of a guest, timed by its TSC. The host's timer ticks hit some of them, so
  * each figure is the median of many, minus what the same code takes with a NOP.
  */
-#include "mark.h"
 #include "timed.h"
 
 #include <stdio.h>
@@ -85,23 +84,6 @@ void timed(struct tiny_vcpu *v, enum tiny_code code, const struct tiny_timed *wh
 	need(!tiny_vcpu_exec(v, code, &regs), "the guest broke");
 	for (i = 0; i < n; i++)
 		ticks[i] = timed_median(t + i, n, rounds);
-}
-
-void marked(struct tiny_vcpu *v, enum tiny_code code, struct tiny_timed what, int n,
-	    const char *label)
-{
-	struct kvm_regs regs = { .rdi = AT_TIMED, .rcx = n };
-	struct tiny_timed *t = tiny_ptr(v->vm, AT_TIMED);
-	struct mark a, b;
-	int i;
-
-	for (i = 0; i < n; i++)
-		t[i] = what;
-	mark_take(&a, 0);
-	need(!tiny_vcpu_exec(v, code, &regs), "the guest broke");
-	mark_take(&b, 1);
-	mark_print(&a, label, 'a');
-	mark_print(&b, label, 'b');
 }
 
 uint64_t timed_one(struct tiny_vcpu *v, enum tiny_code code, struct tiny_timed what)

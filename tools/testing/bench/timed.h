@@ -40,8 +40,4 @@ void timed(struct tiny_vcpu *v, enum tiny_code code, const struct tiny_timed *wh
 	   int n, int rounds, uint64_t *ticks);
 uint64_t timed_one(struct tiny_vcpu *v, enum tiny_code code, struct tiny_timed what);
 
-/* Runs @what @n times between two marks, which show the host's part of it. */
-void marked(struct tiny_vcpu *v, enum tiny_code code, struct tiny_timed what, int n,
-	    const char *label);
-
 #endif /* BENCH_TIMED_H */
