@@ -3,12 +3,12 @@
  * pvperf check: find out which side this machine is, test each condition of that
  * side, and print the findings.
  */
-#include <json-c/json.h>
 #include <stdio.h>
 #include <string.h>
 #include "command.h"
 #include "cpuid.h"
 #include "finding.h"
+#include "json.h"
 #include "module.h"
 #include "root.h"
 
@@ -68,10 +68,8 @@ static struct json_object *report_json(const struct report *r)
 		json_object_object_add(o, "state",
 				       json_object_new_string(fit_name(f->fit)));
 		json_object_object_add(o, "why", json_object_new_string(f->why));
-		json_object_object_add(o, "todo", *f->todo && f->fit != FIT_OK ?
-				       json_object_new_string(f->todo) : NULL);
-		json_object_object_add(o, "run", *f->run && f->fit != FIT_OK ?
-				       json_object_new_string(f->run) : NULL);
+		json_object_object_add(o, "todo", json_text(f->fit == FIT_OK ? "" : f->todo));
+		json_object_object_add(o, "run", json_text(f->fit == FIT_OK ? "" : f->run));
 		json_object_array_add(list, o);
 	}
 	json_object_object_add(side, "side", json_object_new_string(r->side->name));
@@ -93,9 +91,7 @@ static void reports_json(const struct report *r, int n, bool fits)
 	json_object_object_add(all, "kernel", json_object_new_string(root_release()));
 	json_object_object_add(all, "fits", json_object_new_boolean(fits));
 	json_object_object_add(all, "sides", sides);
-	puts(json_object_to_json_string_ext(all, JSON_C_TO_STRING_PRETTY |
-					    JSON_C_TO_STRING_NOSLASHESCAPE));
-	json_object_put(all);
+	json_print(all);
 }
 
 /* Of any version, loaded or not. */

@@ -30,6 +30,9 @@ int command_policy(int argc, char **argv);
 int command_set(int argc, char **argv);
 extern const char policy_help[], set_help[];
 
+/* @help: which help to read. Returns the exit status. */
+int command_usage(const char *what, const char *word, const char *help);
+
 /* Run by the program pvperf-trace. @argv: record, merge or help, and what follows. */
 int command_trace(int argc, char **argv);
 

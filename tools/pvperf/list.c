@@ -5,7 +5,6 @@
  */
 #include <errno.h>
 #include <inttypes.h>
-#include <json-c/json.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +13,7 @@
 #include "debugfs.h"
 #include "event_name.h"
 #include "failure.h"
+#include "json.h"
 #include "list.h"
 #include "module.h"
 #include "process.h"
@@ -147,9 +147,9 @@ static struct json_object *json_vm(const struct record *r)
 	struct process p;
 
 	process_read(record_word(r, "pid"), &p);
-	json_object_object_add(o, "name", *p.name ? json_object_new_string(p.name) : NULL);
-	json_object_object_add(o, "comm", *p.comm ? json_object_new_string(p.comm) : NULL);
-	json_object_object_add(o, "cgroup", *p.cgroup ? json_object_new_string(p.cgroup) : NULL);
+	json_object_object_add(o, "name", json_text(p.name));
+	json_object_object_add(o, "comm", json_text(p.comm));
+	json_object_object_add(o, "cgroup", json_text(p.cgroup));
 	return o;
 }
 
@@ -295,15 +295,12 @@ static int list_json(void)
 		json_object_object_add(all, "totals", totals);
 		status = list_totals(totals);
 	}
-	if (status != EXIT_FITS) {
-		json_object_put(all);
-		all = json_object_new_object();
-		json_object_object_add(all, "error", json_object_new_string(failure_why));
+	if (status == EXIT_FITS) {
+		json_print(all);
+		return status;
 	}
-	puts(json_object_to_json_string_ext(all, JSON_C_TO_STRING_PRETTY |
-					    JSON_C_TO_STRING_NOSLASHESCAPE));
 	json_object_put(all);
-	return status;
+	return json_failure();
 }
 
 int command_list(const struct options *options)

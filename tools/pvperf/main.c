@@ -57,10 +57,10 @@ static const struct option option_list[] = {
 	{ 0 },
 };
 
-static int usage(const char *what, const char *word)
+int command_usage(const char *what, const char *word, const char *help)
 {
-	fprintf(stderr, "pvperf: %s%s%s; see pvperf help\n",
-		what, word ? " " : "", word ? word : "");
+	fprintf(stderr, "pvperf: %s%s%s; see pvperf help%s\n", what, word ? " " : "",
+		word ? word : "", help);
 	return EXIT_USAGE;
 }
 
@@ -75,32 +75,6 @@ static const struct command *command_find(const char *name)
 	return NULL;
 }
 
-/* Two letters differ at most, as in "chek" or "lsit". */
-static bool alike(const char *a, const char *b)
-{
-	size_t head = 0, tail = 0, la = strlen(a), lb = strlen(b);
-
-	while (a[head] && a[head] == b[head])
-		head++;
-	while (tail < la - head && tail < lb - head && a[la - tail - 1] == b[lb - tail - 1])
-		tail++;
-	return la - head - tail <= 2 && lb - head - tail <= 2 && head + tail >= 2;
-}
-
-static int usage_unknown(const char *word)
-{
-	const struct command *c;
-
-	for (c = commands; c->name; c++) {
-		if (alike(c->name, word)) {
-			fprintf(stderr, "pvperf: unknown command %s; did you mean %s? See pvperf help\n",
-				word, c->name);
-			return EXIT_USAGE;
-		}
-	}
-	return usage("unknown command", word);
-}
-
 /* Of one command, or with NULL of all. */
 static int help(const char *name)
 {
@@ -109,7 +83,7 @@ static int help(const char *name)
 	if (name) {
 		c = command_find(name);
 		if (!c)
-			return usage_unknown(name);
+			return command_usage("unknown command", name, "");
 		if (c->own == command_trace)
 			return command_trace(2, (char *[]){ "help", (char *)c->name });
 		fputs(c->help, stdout);
@@ -118,12 +92,6 @@ static int help(const char *name)
 	for (c = commands; c->name; c++)
 		fputs(c->help, stdout);
 	fputs(help_more, stdout);
-	return EXIT_FITS;
-}
-
-static int version(void)
-{
-	printf("pvperf %s\n", PVPERF_VERSION);
 	return EXIT_FITS;
 }
 
@@ -136,8 +104,8 @@ static int run(const struct command *command, int given)
 	};
 
 	if (given & ~command->takes)
-		return usage("--host and --guest are options of check, not of",
-			     command->name);
+		return command_usage("--host and --guest are options of check, not of",
+				     command->name, "");
 	return command->run(&options);
 }
 
@@ -158,20 +126,20 @@ static int words(int n, char **word, int given)
 	const struct command *command;
 
 	if (given & OPT_VERSION || !strcmp(*word, "version"))
-		return version();
+		return puts("pvperf " PVPERF_VERSION) < 0;
 	if (!strcmp(*word, "help"))
 		return help(n > 1 && strcmp(word[1], "help") ? word[1] : NULL);
 	if (given & OPT_HELP)
 		return help(*word);
 	command = command_find(*word);
 	if (!command)
-		return usage_unknown(*word);
+		return command_usage("unknown command", *word, "");
 	if (command->own && !given) {
 		optind = 0;	/* it begins anew */
 		return command->own(n, word);
 	}
 	if (n > 1)
-		return usage("unexpected argument", word[1]);
+		return command_usage("unexpected argument", word[1], "");
 	return run(command, given);
 }
 
@@ -189,15 +157,15 @@ int main(int argc, char **argv)
 	while ((c = getopt_long(argc, argv, "hV", option_list, NULL)) != -1) {
 		if (c == '?') {
 			letter[1] = optopt;
-			return usage("unknown option", optopt ? letter : argv[optind - 1]);
+			return command_usage("unknown option", optopt ? letter : argv[optind - 1], "");
 		}
 		given |= c == 'h' ? OPT_HELP : c == 'V' ? OPT_VERSION : c;
 	}
 	if (optind < argc)
 		return command_finish(words(argc - optind, argv + optind, given));
 	if (given & OPT_VERSION)
-		return command_finish(version());
+		return command_finish(puts("pvperf " PVPERF_VERSION) < 0);
 	if (given & OPT_HELP)
 		return command_finish(help(NULL));
-	return usage("no command given", NULL);
+	return command_usage("no command given", NULL, "");
 }

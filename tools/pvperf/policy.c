@@ -4,12 +4,12 @@
  * for one VM.
  */
 #include <getopt.h>
-#include <json-c/json.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "command.h"
 #include "failure.h"
+#include "json.h"
 #include "rule.h"
 #include "rules.h"
 #include "vms.h"
@@ -119,11 +119,6 @@ static struct json_object *json_words(const char *text)
 	return o;
 }
 
-static struct json_object *json_text(const char *text)
-{
-	return *text ? json_object_new_string(text) : NULL;
-}
-
 static struct json_object *json_vm(const struct vm *vm)
 {
 	struct json_object *o = json_object_new_object();
@@ -141,13 +136,6 @@ static struct json_object *json_vm(const struct vm *vm)
 	return o;
 }
 
-static void json_print(struct json_object *o)
-{
-	puts(json_object_to_json_string_ext(o, JSON_C_TO_STRING_PRETTY |
-					    JSON_C_TO_STRING_NOSLASHESCAPE));
-	json_object_put(o);
-}
-
 static void json(const struct rules *rules, const char *standard, const struct vm *vms, int n)
 {
 	struct json_object *all = json_object_new_object(), *list = json_object_new_array();
@@ -162,15 +150,6 @@ static void json(const struct rules *rules, const char *standard, const struct v
 		json_object_array_add(list, json_vm(&vms[i]));
 	json_object_object_add(all, "vms", list);
 	json_print(all);
-}
-
-static int json_error(const char *why)
-{
-	struct json_object *all = json_object_new_object();
-
-	json_object_object_add(all, "error", json_object_new_string(why));
-	json_print(all);
-	return EXIT_PROBLEM;
 }
 
 static int show(bool as_json)
@@ -190,30 +169,20 @@ static int show(bool as_json)
 	rules_free(&rules);
 	if (n >= 0)
 		return EXIT_FITS;
-	return as_json ? json_error(failure_why) : EXIT_PROBLEM;
+	return as_json ? json_failure() : EXIT_PROBLEM;
 }
 
 /* ---------------------------------------------------------- check and apply */
 
-/* Have the files a rule for the process that @kept is about, and for it alone? Then that one holds. */
-static bool rules_replace(const struct rules *rules, const char *kept)
+/* Have the files a rule for this process, and for it alone? Then that one holds. */
+static bool rules_replace(const struct rules *rules, pid_t pid)
 {
-	struct pvperf_rule rule;
-	char line[PVPERF_RULE_MAX + 1], why[PVPERF_WHY];
-	size_t len = strcspn(kept, " ") - strlen("pid=");
-	const char *pid;
+	bool alone;
 	int i;
 
-	for (i = 0; i < rules->n; i++) {
-		snprintf(line, sizeof(line), "%s", rules->line[i]);
-		if (pvperf_rule_parse(&rule, line, why) != 1)
-			continue;
-		pid = rule.match[PVPERF_MATCH_PID];
-		if (pid && strlen(pid) == len && !strncmp(pid, kept + strlen("pid="), len) &&
-		    !rule.match[PVPERF_MATCH_COMM] && !rule.match[PVPERF_MATCH_UID] &&
-		    !rule.match[PVPERF_MATCH_CGROUP])
+	for (i = 0; i < rules->n; i++)
+		if (rule_pid(rules->line[i], &alone) == pid && alone)
 			return true;
-	}
 	return false;
 }
 
@@ -224,13 +193,16 @@ static bool rules_replace(const struct rules *rules, const char *kept)
 static int keep_set(struct rules *rules)
 {
 	int i, before = rules->n, kept = -1;
+	pid_t pid;
 	struct rules now = { 0 };
 	char standard[1024];
 	bool good = rules_lock() && rules_read(&now, standard, sizeof(standard));
 
-	for (i = now.n - 1; good && i >= 0; i--)
-		if (rule_pid(now.line[i]) && !rules_replace(rules, now.line[i]))
+	for (i = now.n - 1; good && i >= 0; i--) {
+		pid = rule_pid(now.line[i], NULL);
+		if (pid && !rules_replace(rules, pid))
 			good = rules_put_first(rules, now.line[i]);
+	}
 	if (good)
 		kept = rules->n - before;
 	rules_free(&now);
@@ -254,13 +226,6 @@ static int take(const char *path, bool apply)
 	return good ? EXIT_FITS : EXIT_PROBLEM;
 }
 
-static int usage(const char *what, const char *word)
-{
-	fprintf(stderr, "pvperf: %s%s%s; see pvperf help %s\n", what, word ? " " : "",
-		word ? word : "", "policy");
-	return EXIT_USAGE;
-}
-
 int command_policy(int argc, char **argv)
 {
 	static const struct option options[] = {
@@ -275,19 +240,19 @@ int command_policy(int argc, char **argv)
 
 	while ((c = getopt_long(argc, argv, "", options, NULL)) != -1) {
 		if (c == '?')
-			return usage("unknown option, or one without its path:", argv[optind - 1]);
+			return command_usage("unknown option, or one without its path:", argv[optind - 1], " policy");
 		if (c == 'j')
 			as_json = true;
 		else if (path)
-			return usage("one of --check and --apply, once", NULL);
+			return command_usage("one of --check and --apply, once", NULL, " policy");
 		else
 			path = optarg;
 		apply |= c == 'a';
 	}
 	if (optind < argc)
-		return usage("unexpected argument", argv[optind]);
+		return command_usage("unexpected argument", argv[optind], " policy");
 	if (path && as_json)
-		return usage("--json is for showing", NULL);
+		return command_usage("--json is for showing", NULL, " policy");
 	return path ? take(path, apply) : show(as_json);
 }
 
@@ -420,10 +385,8 @@ int command_set(int argc, char **argv)
 	char standard[1024];
 	int n = -1, status = EXIT_PROBLEM;
 
-	if (argc < 3 || *argv[1] == '-') {
-		fprintf(stderr, "pvperf: set wants a VM and a word with its value; see pvperf help set\n");
-		return EXIT_USAGE;
-	}
+	if (argc < 3 || *argv[1] == '-')
+		return command_usage("set wants a VM and a word with its value", NULL, " set");
 	if (rules_lock() && rules_read(&rules, standard, sizeof(standard)))
 		n = vms_read(&vms);
 	vm = n < 0 ? NULL : set_find(vms, n, argv[1]);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /* pvperf refused: what VMs were refused, how often, and which word would allow it. */
 #include <inttypes.h>
-#include <json-c/json.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "command.h"
 #include "failure.h"
+#include "json.h"
 #include "rule.h"
 #include "vms.h"
 
@@ -84,18 +84,16 @@ static void json_one(struct json_object *list, const struct vm *vm, const struct
 	struct json_object *o = json_object_new_object();
 
 	json_object_object_add(o, "pid", json_object_new_int64(atol(vm->pid)));
-	json_object_object_add(o, "name", *vm->process.name ?
-			       json_object_new_string(vm->process.name) : NULL);
+	json_object_object_add(o, "name", json_text(vm->process.name));
 	json_object_object_add(o, "word", json_object_new_string(pvperf_words[refused->word].name));
 	json_object_object_add(o, "times", json_object_new_int64(refused->times));
 	json_object_object_add(o, "seconds_ago", refused->ago < 0 ? NULL :
 			       json_object_new_int64(refused->ago));
-	json_object_object_add(o, "event", *refused->event ?
-			       json_object_new_string(refused->event) : NULL);
+	json_object_object_add(o, "event", json_text(refused->event));
 	json_object_array_add(list, o);
 }
 
-static int json(const struct vm *vms, int n)
+static void json(const struct vm *vms, int n)
 {
 	struct json_object *all = json_object_new_object(), *list = json_object_new_array();
 	int i, j;
@@ -103,26 +101,21 @@ static int json(const struct vm *vms, int n)
 	for (i = 0; i < n; i++)
 		for (j = 0; j < vms[i].refusals; j++)
 			json_one(list, &vms[i], &vms[i].refused[j]);
-	if (n < 0)
-		json_object_object_add(all, "error", json_object_new_string(failure_why));
-	else
-		json_object_object_add(all, "refused", json_object_get(list));
-	json_object_put(list);
-	puts(json_object_to_json_string_ext(all, JSON_C_TO_STRING_PRETTY |
-					    JSON_C_TO_STRING_NOSLASHESCAPE));
-	json_object_put(all);
-	return n < 0 ? EXIT_PROBLEM : EXIT_FITS;
+	json_object_object_add(all, "refused", list);
+	json_print(all);
 }
 
 int command_refused(const struct options *options)
 {
 	struct vm *vms;
-	int n = vms_read(&vms), status = n < 0 ? EXIT_PROBLEM : EXIT_FITS;
+	int n = vms_read(&vms);
 
-	if (options->json)
-		status = json(vms, n);
+	if (n >= 0 && options->json)
+		json(vms, n);
 	else if (n >= 0)
 		table(vms, n);
 	free(vms);
-	return status;
+	if (n >= 0)
+		return EXIT_FITS;
+	return options->json ? json_failure() : EXIT_PROBLEM;
 }

@@ -223,7 +223,7 @@ static int device_write(const struct rules *rules)
 	return err;
 }
 
-pid_t rule_pid(const char *text)
+pid_t rule_pid(const char *text, bool *alone)
 {
 	char line[PVPERF_RULE_MAX + 1], why[PVPERF_WHY];
 	struct pvperf_rule rule;
@@ -231,6 +231,9 @@ pid_t rule_pid(const char *text)
 	snprintf(line, sizeof(line), "%s", text);
 	if (pvperf_rule_parse(&rule, line, why) != 1 || !rule.match[PVPERF_MATCH_PID])
 		return 0;
+	if (alone)
+		*alone = !rule.match[PVPERF_MATCH_COMM] && !rule.match[PVPERF_MATCH_UID] &&
+			 !rule.match[PVPERF_MATCH_CGROUP];
 	return atoi(rule.match[PVPERF_MATCH_PID]);
 }
 
@@ -240,7 +243,7 @@ static bool drop_ended(struct rules *rules, int first, int end)
 	int i, n = 0, before = rules->n;
 
 	for (i = 0; i < before; i++) {
-		pid_t pid = i >= first && i < end ? rule_pid(rules->line[i]) : 0;
+		pid_t pid = i >= first && i < end ? rule_pid(rules->line[i], NULL) : 0;
 
 		if (pid && kill(pid, 0) && errno == ESRCH)
 			free(rules->line[i]);

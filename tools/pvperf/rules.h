@@ -5,8 +5,8 @@
 /* Rules as text: from files, to and from the host's module. */
 
 #include <stdbool.h>
-#include <sys/types.h>
 #include <stddef.h>
+#include <sys/types.h>
 
 #define RULES_DEVICE	"/dev/pvperf_policy"
 
@@ -44,8 +44,8 @@ bool rules_fit(const struct rules *rules);
  */
 bool rules_write(struct rules *rules, int first, int end);
 
-/* The process that a line is about; 0: no single one. */
-pid_t rule_pid(const char *line);
+/* The number after pid=, 0 without; @alone, which may be NULL: nothing else is asked of a VM. */
+pid_t rule_pid(const char *line, bool *alone);
 
 /* Takes out the lines that begin so. */
 void rules_drop(struct rules *rules, const char *begin);

@@ -43,8 +43,6 @@ look guest-cpu-untold machine_guest : cpu ok 0 'does not tell'
 look guest-cpu-other machine_guest 'cpuid_set 4000ff01 10004 47f 50565046 0; cpuid_set 1 800f12 0 80000000 0
 	 cpuid_set 4000ff08 a20f12 68747541 444d4163 69746e65' cpu problem 1 'what their codes mean at the host'
 look guest-samples machine_guest : samples ok 0 'periods from 1000 on (-c); not :p'
-look guest-samples-period machine_guest 'cpuid_set 4000ff02 40 40 6 64' \
-	samples ok 0 'periods from 100 on'
 look guest-samples-none machine_guest 'cpuid_set 4000ff01 10001 77 50565046 0' \
 	samples problem 1 'no hardware samples'
 look guest-groups machine_guest : groups ok 0 'up to 6 hardware events in a group'

@@ -3,8 +3,6 @@
 # Tests of hosts with one thing wrong each. The file check describes look.
 
 look host-fits machine_host : module ok 0 'pvperf_host 0.1 is loaded'
-look host-kernel-old machine_host 'put proc/sys/kernel/osrelease 5.10.0-1-amd64' \
-	kernel problem 1 'older than 6.1'
 look host-kernel-6.0 machine_host 'put proc/sys/kernel/osrelease 6.0.3-amd64' \
 	kernel problem 1 'older than 6.1'
 look host-kernel-7 machine_host 'put proc/sys/kernel/osrelease 7.0.1+deb14-amd64' \
@@ -68,9 +66,6 @@ look host-conflict-perf-hook machine_host \
 	'unload pvperf_host pvperf_host.ko; echo "perf_create_mediated_pmu (1) R I  	tramp: 0" > \
 	 sys/kernel/tracing/enabled_functions' \
 	conflict problem 1 'another module diverts perf_create_mediated_pmu'
-look host-conflict-perf-livepatch machine_host \
-	'mkdir -p sys/kernel/livepatch/fix/vmlinux/perf_release_mediated_pmu,1' \
-	conflict problem 1 'a live patch diverts perf_release_mediated_pmu'
 look host-conflict-tracer machine_host \
 	'unload pvperf_host pvperf_host.ko; echo "kvm_cpuid [kvm] (1) R   	tramp: 0 (I)" > \
 	 sys/kernel/tracing/enabled_functions' \

@@ -51,8 +51,6 @@ if wanted completion-of-a-name; then
 fi
 said usage-letter 2 'unknown option -x' check -xh
 said usage-help-help 0 'pvperf help [COMMAND]' help help
-said usage-mistyped 2 'did you mean check?' chek
-said usage-mistyped-two 2 'did you mean list?' lsit
 said usage-version-word 0 'pvperf ' version
 said usage-version 0 "pvperf $("$here/../../../packaging/version")" --version
 
