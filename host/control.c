@@ -87,20 +87,19 @@ static int control_open(struct inode *inode, struct file *file)
 	file->private_data = NULL;
 	if (!capable(CAP_SYS_ADMIN))
 		return -EPERM;
-	return file->f_mode & FMODE_READ ? single_open(file, control_show, NULL) : 0;
+	/* Who only writes seeks, too: seq_lseek() wants a seq_file. */
+	return single_open(file, control_show, NULL);
 }
 
-static int control_release(struct inode *inode, struct file *file)
+/* The next piece of what a descriptor writes is more of the same; one that has read begins anew. */
+static int control_set(char *text, struct file *file, bool goes_on)
 {
-	return file->f_mode & FMODE_READ ? single_release(inode, file) : 0;
-}
-
-static int control_set(char *text, bool append)
-{
+	struct seq_file *m = file->private_data;
 	int err;
 
 	mutex_lock(&control_lock);
-	err = pvperf_rules_set(text, append);
+	err = pvperf_rules_set(text, file->f_flags & O_APPEND || (goes_on && m->private));
+	m->private = m;
 	if (!err)
 		err = pvperf_vms_apply_rules(true);
 	mutex_unlock(&control_lock);
@@ -125,7 +124,6 @@ static bool control_is_whole(const char *text, size_t size)
 static ssize_t control_write(struct file *file, const char __user *from, size_t size,
 			     loff_t *pos)
 {
-	bool append = file->f_flags & O_APPEND || *pos;
 	char *text;
 	int err;
 
@@ -139,7 +137,7 @@ static ssize_t control_write(struct file *file, const char __user *from, size_t 
 	text = memdup_user_nul(from, size);
 	if (IS_ERR(text))
 		return PTR_ERR(text);
-	err = control_is_whole(text, size) ? control_set(text, append) : -EINVAL;
+	err = control_is_whole(text, size) ? control_set(text, file, *pos) : -EINVAL;
 	kfree(text);
 	if (err)
 		return err;
@@ -153,7 +151,7 @@ static const struct file_operations control_fops = {
 	.read = seq_read,
 	.llseek = seq_lseek,
 	.write = control_write,
-	.release = control_release,
+	.release = single_release,
 };
 
 static struct miscdevice control_device = {

@@ -40,7 +40,7 @@ static int event_error(long err)
 		return -KVM_ENOENT;
 	case -EINVAL:
 		return -KVM_EINVAL;
-	case -EOPNOTSUPP:	/* the PMU is lent out to a VM (mediated vPMU) */
+	case -EOPNOTSUPP:	/* the PMU is lent to VMs (mediated vPMU), or gives no samples */
 		return -KVM_EOPNOTSUPP;
 	case -ENOMEM:
 		return -KVM_ENOMEM;
@@ -151,7 +151,7 @@ static struct perf_event *event_create(struct pvperf_host_event *event)
 	};
 
 	if (from->type != PERF_TYPE_SOFTWARE) {
-		if (atomic_read(&blocked))
+		if (atomic_read(&blocked) || (from->sample_period && pvperf_overflow_stops()))
 			return ERR_PTR(-EOPNOTSUPP);
 		handler = pvperf_overflow_hard;
 		attr.pinned = pvperf_policy_word(policy, PVPERF_WORD_PRIORITY) ==
@@ -332,7 +332,9 @@ static void event_gone(struct pvperf_host_event *event)
 	event->vcpu->clock = 0;		/* this may be another thread than the vCPU's */
 	if (event->enabled && event->perf)
 		static_call(pvperf_perf_disable)(event->perf);
-	pvperf_sync_event_as(event, KVM_PERF_STATE_GONE);
+	/* That may have waited long, and the vCPU have been reset meanwhile. */
+	if (!READ_ONCE(event->vcpu->dead))
+		pvperf_sync_event_as(event, KVM_PERF_STATE_GONE);
 }
 
 static noinline void event_end_branches(struct pvperf_host_event *event, enum pvperf_end end)
@@ -375,7 +377,7 @@ int pvperf_event_enable(struct pvperf_host_event *event, u64 left)
 		return 0;
 	}
 	event->enabled = true;
-	event->ran = pvperf_sync_ran(event);
+	pvperf_sync_begin(event);
 	pvperf_overflow_arm(event, left);
 	if (unlikely(event->attr.sample_type))
 		pvperf_branches_clear(event->branches, pvperf_core_waited(event->perf));
@@ -463,10 +465,10 @@ static void event_renew(struct pvperf_host_event *event, struct pvperf_thread *b
 	event->perf = event_create(event);
 	if (IS_ERR(event->perf))
 		event->perf = NULL;
-	event->ran = pvperf_sync_ran(event);
 	if (event->enabled)
 		event->base.time_enabled += max_t(s64, local_clock() - event->synced, 0);
 	event->vcpu->clock = 0;
+	pvperf_sync_begin(event);
 	/* Before it is on, and may overflow on another CPU: .sync has one writer at a time. */
 	if (tell)
 		pvperf_sync_event_as(event, event_state_soon(event));

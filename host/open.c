@@ -12,6 +12,7 @@
 #include "keep.h"
 #include "memory.h"
 #include "open.h"
+#include "overflow.h"
 #include "pin.h"
 #include "refusal.h"
 #include "rules.h"
@@ -142,8 +143,10 @@ static noinline int open_failed(struct pvperf_vm *vm, struct open *open, int err
 		pvperf_branches_put(vm, open->branches);
 	if (open->pin)
 		pvperf_pin_put(vm, open->pin);
-	if (err == -KVM_EOPNOTSUPP && !xchg(&vm->pmu_lent_out, true))
-		pvperf_refusal_log("the host's PMU is lent to VMs (mediated vPMU); load kvm_amd or kvm_intel with enable_mediated_pmu=0");
+	if (err == -KVM_EOPNOTSUPP && !xchg(&vm->told_why, true))
+		pvperf_refusal_log(open->attr.sample_period && pvperf_overflow_stops() ?
+				   "kernel.perf_event_max_sample_rate leaves one sample in a tick, and perf would stop the counter at each: no samples of hardware events; raise it" :
+				   "the host's PMU is lent to VMs (mediated vPMU); load kvm_amd or kvm_intel with enable_mediated_pmu=0");
 	return err;
 }
 
@@ -172,7 +175,7 @@ static int open_admitted(struct pvperf_vcpu *vcpu, struct open *open)
 	if (unlikely(err))
 		return open_failed(vm, open, err);
 	if (open->attr.type != KVM_PERF_TYPE_SOFTWARE)
-		WRITE_ONCE(vm->pmu_lent_out, false);
+		WRITE_ONCE(vm->told_why, false);
 	return 0;
 }
 

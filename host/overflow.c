@@ -6,8 +6,9 @@
  * Pace: perf throttles an event that overflows too often, more than sysctl
  * kernel.perf_event_max_sample_rate allows: it stops the event until the next tick,
  * and the guest would not see that nothing is counted meanwhile. So we double the
- * period beyond that limit and one of our own, for as long as it takes, and perf never
- * has a reason. The count stays right, and says how far apart the overflows were.
+ * period beyond that limit and one of our own, for as long as it takes. The count stays right, and
+ * says how far apart the overflows were. With a limit of one in a tick perf stops the event at
+ * each overflow, so there are no such events of hardware then.
  *
  * A software event also overflows while the VMM's own code runs in the vCPU's thread. There a
  * VMM resets the VM and loads its memory anew before any hook can see that, so such an
@@ -59,6 +60,11 @@ static u32 overflow_max(const struct pvperf_host_event *event)
 				     PVPERF_WORD_MAX_OVERFLOWS) / HZ;
 
 	return perf_max ? clamp(READ_ONCE(*perf_max), 1, (int)max) : max;
+}
+
+bool pvperf_overflow_stops(void)
+{
+	return perf_max && READ_ONCE(*perf_max) <= 1;
 }
 
 /* Is this overflow one too many since the tick? */

@@ -80,6 +80,13 @@ u64 pvperf_sync_ran(const struct pvperf_host_event *event)
 	return ran;
 }
 
+void pvperf_sync_begin(struct pvperf_host_event *event)
+{
+	event->ran = pvperf_sync_ran(event);
+	if (event->attr.flags & KVM_PERF_FLAG_CPU)
+		event->synced = sync_now(event);
+}
+
 /*
  * How long the thread has run since it was last asked. Another CPU's runtime may be a tick
  * old, and a kernel that accounts for interrupts or steal time has a clock of its own for it:

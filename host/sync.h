@@ -58,6 +58,8 @@ void pvperf_sync_revive(struct pvperf_host_event *event);
  * nanoseconds; up to its last tick if it is not the current thread.
  */
 u64 pvperf_sync_ran(const struct pvperf_host_event *event);
+/* What is booked without a counter begins now. */
+void pvperf_sync_begin(struct pvperf_host_event *event);
 
 /*
  * Store .sync where the guest sees it; any context. @event: the event, whose memory is not

@@ -147,6 +147,12 @@ void pvperf_vcpu_attach(struct pvperf_vcpu *vcpu, u64 addr, struct pvperf_pin *p
 	WRITE_ONCE(vcpu->head, head);
 }
 
+/* Each close may wait for perf, and the vCPU be reset meanwhile. */
+static enum pvperf_end vcpu_end_now(const struct pvperf_vcpu *vcpu, enum pvperf_end end)
+{
+	return READ_ONCE(vcpu->dead) ? PVPERF_END_SILENT : end;
+}
+
 void pvperf_vcpu_clear(struct pvperf_vcpu *vcpu, enum pvperf_end end)
 {
 	struct pvperf_host_event *event, *next;
@@ -156,14 +162,14 @@ void pvperf_vcpu_clear(struct pvperf_vcpu *vcpu, enum pvperf_end end)
 		trace_pvperf_teardown(vcpu->vm->pid, vcpu->index,
 				      vcpu->nr_events, end);
 	list_for_each_entry_safe(event, next, &vcpu->events, node)
-		pvperf_event_close(event, end);
-	vcpu_unpin(vcpu, end);
+		pvperf_event_close(event, vcpu_end_now(vcpu, end));
+	vcpu_unpin(vcpu, vcpu_end_now(vcpu, end));
 }
 
-/* pvperf_vcpu_clear() of a vCPU that may have been reset, and may be mute. */
+/* pvperf_vcpu_clear() of a vCPU that may be mute. */
 static void vcpu_end(struct pvperf_vcpu *vcpu, enum pvperf_end end)
 {
-	pvperf_vcpu_clear(vcpu, READ_ONCE(vcpu->dead) ? PVPERF_END_SILENT : end);
+	pvperf_vcpu_clear(vcpu, end);
 	if (end == PVPERF_END_GONE)
 		WRITE_ONCE(vcpu->gone, false);
 }
@@ -285,9 +291,8 @@ static void vcpu_clear_lost(struct pvperf_vcpu *vcpu)
 	list_for_each_entry_safe(event, next, &vcpu->events, node) {
 		if (!event_is_there(vm, event))
 			pvperf_event_close(event, PVPERF_END_SILENT);
-		else if (lost)	/* Each may wait for perf, and the vCPU be reset meanwhile. */
-			pvperf_event_close(event, READ_ONCE(vcpu->dead) ? PVPERF_END_SILENT :
-									  PVPERF_END_GONE);
+		else if (lost)
+			pvperf_event_close(event, vcpu_end_now(vcpu, PVPERF_END_GONE));
 	}
 	if (lost)
 		vcpu_unpin(vcpu, PVPERF_END_SILENT);

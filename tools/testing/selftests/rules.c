@@ -25,6 +25,35 @@ FIXTURE_TEARDOWN(rules)
 
 static char text[TEXT_MAX + 4096], other[TEXT_MAX + 4096];
 
+/* Who opens the list only to write seeks nevertheless, as stdio does. */
+TEST_F(rules, seek)
+{
+	int fd = open("/dev/pvperf_policy", O_WRONLY);
+
+	ASSERT_LE(0, fd);
+	EXPECT_EQ(0, lseek(fd, 0, SEEK_CUR));
+	EXPECT_EQ(7, write(fd, "raw=no\n", 7));
+	EXPECT_EQ(7, lseek(fd, 0, SEEK_CUR));
+	EXPECT_EQ(12, write(fd, "max_pages=6\n", 12));
+	close(fd);
+	ASSERT_EQ(0, tiny_rules_read(text, sizeof(text)));
+	EXPECT_EQ(0, strncmp(text, "raw=no\nmax_pages=6\n#", 20));
+}
+
+/* Reading moves a descriptor's position; what it writes then replaces the rules all the same. */
+TEST_F(rules, read_then_write)
+{
+	int fd = open("/dev/pvperf_policy", O_RDWR);
+
+	ASSERT_LE(0, fd);
+	ASSERT_EQ(0, tiny_rules_write("raw=no"));
+	EXPECT_LT(0, read(fd, text, sizeof(text)));
+	EXPECT_EQ(12, write(fd, "max_pages=6\n", 12));
+	close(fd);
+	ASSERT_EQ(0, tiny_rules_read(text, sizeof(text)));
+	EXPECT_EQ(0, strncmp(text, "max_pages=6\n#", 13));
+}
+
 /* What reads as rules is written, and read again the same; comments are the reader's. */
 TEST_F(rules, text)
 {
