@@ -61,10 +61,13 @@ static inline u64 pvperf_core_off(const struct perf_event *event)
  * perf_event_update_time() only ever adds to .total_time_running, under ctx->lock.
  *
  * Context: ctx->lock held.
+ * Return: how much it was; __perf_event_sync_stat() may have given the sum to another event.
  */
-static inline void pvperf_core_take_running(struct perf_event *event, u64 time)
+static inline u64 pvperf_core_take_running(struct perf_event *event, u64 time)
 {
-	event->total_time_running -= min(time, event->total_time_running);
+	time = min(time, event->total_time_running);
+	event->total_time_running -= time;
+	return time;
 }
 
 /**

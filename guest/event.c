@@ -219,7 +219,8 @@ int pvperf_event_add(struct perf_event *event, int flags)
 }
 
 /*
- * An event of one kind of cores may be waiting for such a core. Where the CPUs themselves are of
+ * The host may do in a second what it is too busy for now. An event of one kind of cores may be
+ * waiting for such a core. Where the CPUs themselves are of
  * several kinds, core leaves such a pinned event inactive, too, and has no error for it.
  */
 static bool slot_counts(struct pvperf_cpu *cpu, int s)
@@ -227,6 +228,7 @@ static bool slot_counts(struct pvperf_cpu *cpu, int s)
 	struct pvperf_slot *slot = &cpu->slot[s];
 
 	return !pvperf_event_wanted(slot) || slot->key.flags & KVM_PERF_FLAG_KINDS ||
+	       slot->error == -KVM_EBUSY ||
 	       (slot->on && READ_ONCE(cpu->area->event[s].state) ==
 			    KVM_PERF_STATE_COUNTING);
 }
@@ -247,6 +249,9 @@ bool pvperf_event_commit(struct pvperf_cpu *cpu)
 		if (cpu->slot[s].on)
 			__set_bit(s, &cpu->set.reading);
 	pvperf_batch_flush(cpu);
+	/* core never tries an event in error again, and a host that is replaced comes back. */
+	if (!cpu->link.attached)
+		return true;
 	pvperf_for_each_slot(s, coming)
 		if (!slot_counts(cpu, s))
 			return false;

@@ -100,13 +100,22 @@ static struct pvperf_other other_note(const struct perf_event *event)
 	};
 }
 
-/*
- * Was it off since? A sibling may be disabled alone, and core then tells only the sibling's own
- * PMU. Nobody knows which part of the losses fell into that time.
- */
+/* Was it off since? Then nobody knows which part of the losses fell into that time. */
 static bool other_was_off(const struct pvperf_other *other, const struct perf_event *event)
 {
-	return pvperf_core_is_off(event) || other->off != pvperf_core_off(event);
+	return other->off != pvperf_core_off(event);
+}
+
+/*
+ * Has it gone before our @first has? A sibling may be disabled alone, and core then tells only
+ * the sibling's own PMU. A leader that is disabled goes in one bracket with ours, and is off at
+ * the end of that.
+ */
+static bool other_went_before(const struct perf_event *first, const struct pvperf_other *other,
+			      const struct perf_event *event)
+{
+	return other_was_off(other, event) || (pvperf_core_is_off(event) &&
+	       pvperf_core_tstamp(event) != pvperf_core_tstamp(first));
 }
 
 /* Whom @p answers for besides its own kind. Those who were there before keep their notes. */
@@ -213,15 +222,16 @@ static void group_note_others(struct pvperf_event *p, struct perf_event *leader)
 }
 
 /* Not if the event was reset or off meanwhile, or has come to the group. */
-static void group_level_other(const struct pvperf_event *p, struct perf_event *event, u64 share)
+static void group_level_other(const struct perf_event *first, struct perf_event *event, u64 share)
 {
+	const struct pvperf_event *p = pvperf_event_of(first);
 	s64 grown;
 	int i;
 
 	for (i = 0; i < p->others; i++) {
 		grown = local64_read(&event->count) - p->other[i].count;
 		if (p->other[i].event == event && grown > 0 &&
-		    !other_was_off(&p->other[i], event))
+		    !other_went_before(first, &p->other[i], event))
 			local64_sub(grown - group_part(grown, share), &event->count);
 	}
 }
@@ -267,7 +277,7 @@ static void group_level(struct perf_event *first)
 		if (event_in_slot(event))
 			group_level_one(event, share, counts);
 		else if (share < SHARE_ALL && counts)
-			group_level_other(p, event, share);
+			group_level_other(first, event, share);
 	group_note_others(p, leader);
 }
 
@@ -328,7 +338,7 @@ static void other_take(const struct perf_event *first, struct pvperf_other *othe
 {
 	u64 now = pvperf_core_tstamp(first), here = now - other->added;
 
-	if (other_was_off(other, event)) {
+	if (other_went_before(first, other, event)) {
 		*other = other_note(event);
 		return;
 	}

@@ -42,9 +42,10 @@ static int host_cpu_of(const struct pmu *pmu)
 	int found = -ENOENT;
 	unsigned long nr;
 
+	/* By name: the first event may be opened before perf_pmu_register() has returned. */
 	rcu_read_lock();
 	xa_for_each(&hosts, nr, host)
-		if (host->pmu == pmu)
+		if (pmu->name == host->name)
 			found = nr;
 	rcu_read_unlock();
 	return found;

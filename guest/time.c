@@ -3,7 +3,8 @@
  * The times of a perf_event. Reads the page's times, knows neither slots nor calls.
  * core adds all the time that an event is on a CPU to its running time. The invariant:
  * the part in which the host did not count is taken away again, so that perf scales the
- * count or prints <not counted>; but time that a reader has seen is never taken back.
+ * count or prints <not counted>; but what core had added up when a reader came is not taken back.
+ * Who reads without having core add up first (a BPF program) sees the part from then on as running.
  */
 #include <linux/lockdep.h>
 #include <linux/math64.h>
@@ -92,9 +93,9 @@ void pvperf_time_take_lost(struct perf_event *event)
 
 	lockdep_assert_irqs_disabled();
 	if (lost > p->taken) {
-		pvperf_core_take_running(event, lost - p->taken);
-		pvperf_group_take(event, lost - p->taken);
-		p->taken = lost;
+		lost = pvperf_core_take_running(event, lost - p->taken);
+		pvperf_group_take(event, lost);
+		p->taken += lost;
 	}
 	p->shown = here - p->taken;
 	p->frozen = p->served == PVPERF_UNSERVED;

@@ -181,10 +181,12 @@ void pvperf_trial_period(const struct pvperf_key *key, u32 period)
 /* While no event was there to notice, the host may have changed what it allows. */
 void pvperf_trial_look_again(void)
 {
+	struct pvperf_cpu *cpu;
 	unsigned long flags;
 
 	local_irq_save(flags);
-	if (pvperf_link_gone(pvperf_cpu_this()))
-		pvperf_batch_flush(pvperf_cpu_this());
+	cpu = pvperf_cpu_this();
+	if (cpu->area && pvperf_link_gone(cpu))
+		pvperf_batch_flush(cpu);
 	local_irq_restore(flags);
 }

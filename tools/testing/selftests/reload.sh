@@ -76,6 +76,18 @@ n=$(count -e instructions:u ./loop100m)
 within "${n:-0}" $want 0.01
 tap $? "the guest recovers by itself" "${n:-nothing}"
 
+# core never tries a pinned event in error again.
+(while :; do :; done) &
+program=$!
+perf stat -x, -o /tmp/stat -e instructions:uD -p $program sleep 3 &
+stat=$!
+sleep 1
+host 'rmmod pvperf_host; sleep 0.5; insmod /lab/pvperf_host.ko'
+wait $stat
+kill $program
+stat_share /tmp/stat | awk '$1 > 0 && $2 < 95 { told = 1 } END { exit !told }'
+tap $? "a pinned event counts again when the host's module is back" "$(tr '\n' ' ' < /tmp/stat)"
+
 # A count over a time without the host's module must not look complete. The VM has the
 # host alone when the module goes.
 host "echo access=exclusive > /dev/pvperf_policy"

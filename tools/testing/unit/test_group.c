@@ -429,6 +429,25 @@ static void test_other_leaves(bool read)
 	group_free(leader);
 }
 
+/* task-clock leads, and is disabled: the group goes, and the leader is off in the same bracket. */
+static void test_other_led(void)
+{
+	struct perf_event *clock = event_new(&foreign, NULL), *event = event_new(&ours, clock);
+	unsigned long leaving;
+
+	begin_anew();
+	group_in(clock, 0);
+	pass(clock, 10 * SEC);
+	leaving = pvperf_group_slots(&cpu, event);
+	group_out(clock);
+	core_state(clock, PERF_EVENT_STATE_OFF);
+	settle(leaving);
+	tap(near(clock->total_time_running / 1e9, 5) && near(scaled(clock, clock), 10) &&
+	    near(scaled(event, clock), 10), "task-clock leads and is disabled: %.3f, cycles %.3f of 10, running %.3f of 5",
+	    scaled(clock, clock), scaled(event, clock), (s64)clock->total_time_running / 1e9);
+	group_free(clock);
+}
+
 /* What a sampling event counts is not cut, and nothing of the others is taken. */
 static void test_sampling(void)
 {
@@ -521,6 +540,7 @@ int main(void)
 	test_alone_before();
 	test_one_leaves();
 	test_other_leaves(true);
+	test_other_led();
 	test_other_leaves(false);
 	test_sampling();
 	test_random();
