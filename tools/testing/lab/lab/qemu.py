@@ -47,6 +47,8 @@ def command(a, accel, append, log, tmp):
     for p in ports:
         qemu += ['-chardev', f'file,id={p},path={path(files[p])}',
                  '-device', f'virtserialport,chardev={p},name={p}']
+    if a.cover:     # what is translated where kernels have their modules
+        qemu += ['-d', 'in_asm', '-D', path('asm.log'), '-dfilter', '0xffffffffc0000000+0x3f000000']
     interactive = not a.command
     if interactive:
         qemu += ['-chardev', 'stdio,id=output,signal=off']
