@@ -12,7 +12,7 @@
 not_topdown='cpu(_core|_atom)?/topdown-'
 # There a guest counts topdown by codes for general counters, and names no event that samples loads.
 not_load='cpu_(core|atom)/mem-(loads|stores)'
-not_second='frontend_retired\.|offcore_resp|load_latency|uops_retired\.macro_fused|int_misc\.unknown_branch|store_sample'
+not_second='frontend_retired\.|offcore_resp|^ocr\.|load_latency|uops_retired\.macro_fused|int_misc\.unknown_branch|store_sample'
 not_thread='cpu_clk_[a-z_]*\.[a-z_]*_any|(recovery|pending)_cycles_any|one_thread_active'
 # Of a core with two threads; the guest sees none.
 not_smt='tma_info_pipeline_execute|tma_info_thread_slots_util'
