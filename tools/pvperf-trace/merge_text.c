@@ -113,14 +113,14 @@ static int source_open(struct source *s)
 	return s->file ? EXIT_FITS : merge_failed(s->path, strerror(errno));
 }
 
-/* The next line, with its end. */
+/* The next line, with its end. A guest names its tasks: what a terminal would obey is left out. */
 static bool source_line(struct source *s)
 {
 	size_t n = 0;
 	int c = EOF;
 
 	while (!s->no_text && (c = getc_unlocked(s->file)) != EOF && c != '\n') {
-		s->text[n++] = c ?: '?';
+		s->text[n++] = (c < ' ' && c != '\t') || c == 127 ? '?' : c;
 		s->no_text = n == TEXT_MAX;
 	}
 	strcpy(s->text + n, "\n");

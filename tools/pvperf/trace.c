@@ -15,7 +15,8 @@ static bool is_of_our_owner(const char *path)
 {
 	struct stat self, other;
 
-	return !stat("/proc/self/exe", &self) && !stat(path, &other) && self.st_uid == other.st_uid;
+	return !stat("/proc/self/exe", &self) && !lstat(path, &other) &&
+	       S_ISREG(other.st_mode) && self.st_uid == other.st_uid;
 }
 
 int command_trace(int argc, char **argv)

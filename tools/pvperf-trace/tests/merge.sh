@@ -97,8 +97,8 @@ merge_files
 head -c 70000 /dev/zero | tr '\0' x >> "$work/guest"
 merged merge-long-line 1 'guest: a line has 65536 bytes' -h "$work/host" -g "$work/guest" -t $offset
 merge_files
-sed 's/sched_wakeup: /&\x00/' "$work/guest" > "$work/more"
-merged merge-nul 0 'sched_wakeup: ?[detail]' -h "$work/host" -g "$work/more" -t $offset
+sed 's/sched_wakeup: /&\x00\x1b/' "$work/guest" > "$work/more"
+merged merge-nul 0 'sched_wakeup: ??[detail]' -h "$work/host" -g "$work/more" -t $offset
 # The offset steps by 2^40 after the first event.
 merge_files
 merge_clocks $offset 4294967296 32
