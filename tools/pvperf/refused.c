@@ -115,7 +115,5 @@ int command_refused(const struct options *options)
 	else if (n >= 0)
 		table(vms, n);
 	free(vms);
-	if (n >= 0)
-		return EXIT_FITS;
-	return options->json ? json_failure() : EXIT_PROBLEM;
+	return n >= 0 ? EXIT_FITS : options->json ? json_failure() : EXIT_PROBLEM;
 }
