@@ -84,6 +84,7 @@ static void result_open(struct pvperf_cpu *cpu, struct pvperf_slot *slot,
 static void result_enable(struct pvperf_cpu *cpu, struct pvperf_slot *slot,
 			  int result)
 {
+	slot->error = result;
 	if (!result) {
 		pvperf_account_served(cpu, slot);
 		return;

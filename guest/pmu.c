@@ -208,7 +208,11 @@ static void event_first_period(struct perf_event *event)
 static int key_try(const struct pvperf_key *key, int *slot)
 {
 	int err = pvperf_trial_open(key, slot);
+	struct pvperf_key counting = *key;
 
+	counting.sampling = false;
+	if (err == -KVM_EOPNOTSUPP && key->sampling && !pvperf_trial_open(&counting, slot))
+		return pvperf_refuse_samples();
 	if (err == -KVM_EPERM || !pvperf_key_allowed(key))
 		return pvperf_key_refuse(key);
 	if (err == -KVM_ENOENT)

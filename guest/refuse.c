@@ -30,6 +30,11 @@ int pvperf_refuse_precise(void)
 	return refuse(-EOPNOTSUPP, "precise samples (:p): a sample is made by an NMI, which comes some instructions late; leave :p out");
 }
 
+int pvperf_refuse_samples(void)
+{
+	return refuse(-EOPNOTSUPP, "samples: the host gives none, its sysctl kernel.perf_event_max_sample_rate is at its tick's rate or below; use perf stat");
+}
+
 int pvperf_refuse_branches(void)
 {
 	return refuse(-EOPNOTSUPP, "branch stacks (perf record -b): the host gives none: that wants a CPU whose stack pvperf can give (AMD's from Zen 4 on, Intel's of Haswell to Ice Lake), and branches=addresses in the VM's policy; for call chains use -g");

@@ -9,6 +9,7 @@
  * instead, and returns the error for perf core. Process context.
  */
 int pvperf_refuse_precise(void);
+int pvperf_refuse_samples(void);
 int pvperf_refuse_branches(void);
 /* The kinds that a program asked for. */
 int pvperf_refuse_branches_of(u64 kinds);

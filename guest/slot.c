@@ -114,6 +114,7 @@ void pvperf_slot_claim(struct pvperf_cpu *cpu, int s, const struct pvperf_key *k
 	pvperf_slot_forget_user(cpu, s);
 	if (!pvperf_key_equal(&slot->key, key)) {
 		slot->close |= slot->open;
+		slot->error = 0;
 		__clear_bit(s, &cpu->set.refused);
 	}
 	slot->key = *key;

@@ -28,6 +28,7 @@
 struct answer {
 	u32 what;
 	u16 flags;		/* of ANSWER_FLAGS */
+	bool sampling;		/* the host may let nobody sample */
 	u64 config;
 	int losses;		/* pvperf_link_losses() when it was given */
 	int err;
@@ -45,7 +46,7 @@ static struct answer __rcu *answers[1 << ANSWER_BITS];
 
 static struct answer __rcu **answer_place(const struct pvperf_key *key)
 {
-	return &answers[hash_64(key->config ^ (u64)key->what << 32, ANSWER_BITS)];
+	return &answers[hash_64(key->config ^ (u64)key->what << 32 ^ key->sampling, ANSWER_BITS)];
 }
 
 /* Returns 1 if there is no answer. */
@@ -57,7 +58,8 @@ static int answer_find(const struct pvperf_key *key)
 	rcu_read_lock();
 	answer = rcu_dereference(*answer_place(key));
 	if (answer && answer->what == key->what && answer->flags == (key->flags & ANSWER_FLAGS) &&
-	    answer->config == key->config && answer->losses == pvperf_link_losses())
+	    answer->config == key->config && answer->sampling == key->sampling &&
+	    answer->losses == pvperf_link_losses())
 		err = answer->err;
 	rcu_read_unlock();
 	return err;
@@ -87,6 +89,7 @@ static void answer_note(const struct pvperf_key *key, int losses, int err)
 		return;
 	*answer = (struct answer) {
 		.what = key->what, .flags = key->flags & ANSWER_FLAGS, .config = key->config,
+		.sampling = key->sampling,
 		.losses = losses, .err = err,
 	};
 	answer_set(answer_place(key), answer);
@@ -156,7 +159,7 @@ int pvperf_trial_open(const struct pvperf_key *key, int *slot)
 	if (err > 0)
 		err = trial(key, slot);
 	if (err == -KVM_EOPNOTSUPP)
-		pr_notice_once("the host has lent out its PMU (mediated vPMU): no hardware event counts until it is back\n");
+		pr_notice_once("the host gives no event of this kind now: it has lent out its PMU (mediated vPMU), or lets nobody sample (kernel.perf_event_max_sample_rate)\n");
 	if (err == -KVM_EUSERS)
 		pr_notice_once("this VM counts only while no other VM does (access=exclusive at the host), and others count: its events begin when the others' have ended\n");
 	return err;

@@ -91,15 +91,26 @@ static int control_open(struct inode *inode, struct file *file)
 	return single_open(file, control_show, NULL);
 }
 
-/* The next piece of what a descriptor writes is more of the same; one that has read begins anew. */
-static int control_set(char *text, struct file *file, bool goes_on)
+/* Who appends by stdio seeks to the end first. */
+static loff_t control_llseek(struct file *file, loff_t offset, int whence)
+{
+	return whence == SEEK_END ? noop_llseek(file, offset, whence) :
+				    seq_lseek(file, offset, whence);
+}
+
+/* A write where the last one has ended is more of the same; .private is where. */
+static int control_set(char *text, struct file *file, loff_t pos)
 {
 	struct seq_file *m = file->private_data;
+	size_t size = strlen(text);
+	bool goes_on;
 	int err;
 
 	mutex_lock(&control_lock);
-	err = pvperf_rules_set(text, file->f_flags & O_APPEND || (goes_on && m->private));
-	m->private = m;
+	goes_on = pos && pos == (uintptr_t)m->private;
+	err = pvperf_rules_set(text, file->f_flags & O_APPEND || goes_on);
+	if (!err)
+		m->private = (void *)(uintptr_t)(pos + size);
 	if (!err)
 		err = pvperf_vms_apply_rules(true);
 	mutex_unlock(&control_lock);
@@ -149,7 +160,7 @@ static const struct file_operations control_fops = {
 	.owner = THIS_MODULE,
 	.open = control_open,
 	.read = seq_read,
-	.llseek = seq_lseek,
+	.llseek = control_llseek,
 	.write = control_write,
 	.release = single_release,
 };

@@ -40,7 +40,7 @@ static int event_error(long err)
 		return -KVM_ENOENT;
 	case -EINVAL:
 		return -KVM_EINVAL;
-	case -EOPNOTSUPP:	/* the PMU is lent to VMs (mediated vPMU), or gives no samples */
+	case -EOPNOTSUPP:	/* the PMU is lent out to a VM (mediated vPMU) */
 		return -KVM_EOPNOTSUPP;
 	case -ENOMEM:
 		return -KVM_ENOMEM;
@@ -151,7 +151,7 @@ static struct perf_event *event_create(struct pvperf_host_event *event)
 	};
 
 	if (from->type != PERF_TYPE_SOFTWARE) {
-		if (atomic_read(&blocked) || (from->sample_period && pvperf_overflow_stops()))
+		if (atomic_read(&blocked))
 			return ERR_PTR(-EOPNOTSUPP);
 		handler = pvperf_overflow_hard;
 		attr.pinned = pvperf_policy_word(policy, PVPERF_WORD_PRIORITY) ==

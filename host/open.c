@@ -12,7 +12,6 @@
 #include "keep.h"
 #include "memory.h"
 #include "open.h"
-#include "overflow.h"
 #include "pin.h"
 #include "refusal.h"
 #include "rules.h"
@@ -43,10 +42,13 @@ static int open_pace(struct pvperf_vcpu *vcpu)
 	return min(err, 0);
 }
 
-static noinline void open_note_denied(struct pvperf_vm *vm, const struct guest_perf_attr *attr)
+static noinline void open_note_denied(struct pvperf_vm *vm, const struct guest_perf_attr *attr,
+				      int err)
 {
 	enum pvperf_word why = pvperf_policy_why(&vm->policy, &pvperf_offer, attr);
 
+	if (err == -KVM_EOPNOTSUPP && !xchg(&vm->may_not_sample, true))
+		pvperf_refusal_log("kernel.perf_event_max_sample_rate leaves one sample in a tick, and perf would stop the counter at each: no samples; raise it");
 	if (why < PVPERF_WORDS)
 		pvperf_refusal_note(vm, why, attr);
 }
@@ -58,7 +60,7 @@ static int open_check(struct pvperf_vm *vm, struct open *open)
 	open->changes = atomic_read_acquire(&vm->changes);
 	err = pvperf_policy_check(&vm->policy, &pvperf_offer, &open->attr);
 	if (unlikely(err) && err != -KVM_EUSERS)
-		open_note_denied(vm, &open->attr);
+		open_note_denied(vm, &open->attr, err);
 	return err;
 }
 
@@ -143,10 +145,8 @@ static noinline int open_failed(struct pvperf_vm *vm, struct open *open, int err
 		pvperf_branches_put(vm, open->branches);
 	if (open->pin)
 		pvperf_pin_put(vm, open->pin);
-	if (err == -KVM_EOPNOTSUPP && !xchg(&vm->told_why, true))
-		pvperf_refusal_log(open->attr.sample_period && pvperf_overflow_stops() ?
-				   "kernel.perf_event_max_sample_rate leaves one sample in a tick, and perf would stop the counter at each: no samples of hardware events; raise it" :
-				   "the host's PMU is lent to VMs (mediated vPMU); load kvm_amd or kvm_intel with enable_mediated_pmu=0");
+	if (err == -KVM_EOPNOTSUPP && !xchg(&vm->pmu_lent_out, true))
+		pvperf_refusal_log("the host's PMU is lent to VMs (mediated vPMU); load kvm_amd or kvm_intel with enable_mediated_pmu=0");
 	return err;
 }
 
@@ -175,7 +175,7 @@ static int open_admitted(struct pvperf_vcpu *vcpu, struct open *open)
 	if (unlikely(err))
 		return open_failed(vm, open, err);
 	if (open->attr.type != KVM_PERF_TYPE_SOFTWARE)
-		WRITE_ONCE(vm->told_why, false);
+		WRITE_ONCE(vm->pmu_lent_out, false);
 	return 0;
 }
 

@@ -7,8 +7,8 @@
  * kernel.perf_event_max_sample_rate allows: it stops the event until the next tick,
  * and the guest would not see that nothing is counted meanwhile. So we double the
  * period beyond that limit and one of our own, for as long as it takes. The count stays right, and
- * says how far apart the overflows were. With a limit of one in a tick perf stops the event at
- * each overflow, so there are no such events of hardware then.
+ * says how far apart the overflows were. With a limit of one in a tick perf stops an event of
+ * hardware, or of a timer, at each overflow, so OPEN refuses these then.
  *
  * A software event also overflows while the VMM's own code runs in the vCPU's thread. There a
  * VMM resets the VM and loads its memory anew before any hook can see that, so such an
@@ -19,6 +19,7 @@
 #include "../compat/core.h"
 #include "../compat/symbol.h"
 #include "branches.h"
+#include "caps.h"
 #include "inject.h"
 #include "kinds.h"
 #include "overflow.h"
@@ -60,11 +61,6 @@ static u32 overflow_max(const struct pvperf_host_event *event)
 				     PVPERF_WORD_MAX_OVERFLOWS) / HZ;
 
 	return perf_max ? clamp(READ_ONCE(*perf_max), 1, (int)max) : max;
-}
-
-bool pvperf_overflow_stops(void)
-{
-	return perf_max && READ_ONCE(*perf_max) <= 1;
 }
 
 /* Is this overflow one too many since the tick? */
@@ -224,6 +220,7 @@ void pvperf_overflow_init(void)
 	if (static_branch_unlikely(&pvperf_kinds_differ))
 		pvperf_overflow_hard = overflow_kinds_nmi;
 	perf_max = pvperf_symbol_data("max_samples_per_tick");
+	pvperf_offer.per_tick = perf_max;
 }
 
 static void overflow_do_soft(struct pvperf_host_event *event, struct perf_event *perf)

@@ -15,9 +15,6 @@ struct pvperf_vcpu;
 /* Find perf's own limit; when the module is loaded. */
 void pvperf_overflow_init(void);
 
-/* Would perf stop an event of hardware at each overflow, until the next tick? */
-bool pvperf_overflow_stops(void);
-
 /*
  * Set the period that the guest wants now. @event: its perf_event is off, and is enabled next;
  * @left: how much is left of the first period; 0: all of it.

@@ -138,17 +138,30 @@ static int check_software(const struct pvperf_policy *policy,
 	}
 }
 
+/* With a limit of one perf stops events of hardware and of timers at each overflow. */
+static int check_period(const struct pvperf_policy *policy, const struct pvperf_offer *offer,
+			const struct guest_perf_attr *attr)
+{
+	if (attr->sample_period < pvperf_policy_min_period(policy, attr->type))
+		return -KVM_EINVAL;
+	if (!offer->per_tick || __atomic_load_n(offer->per_tick, __ATOMIC_RELAXED) > 1)
+		return 0;
+	return attr->type == KVM_PERF_TYPE_SOFTWARE && attr->config != SW_CPU_CLOCK ?
+	       0 : -KVM_EOPNOTSUPP;
+}
+
 int pvperf_policy_check(const struct pvperf_policy *policy, const struct pvperf_offer *offer,
 			const struct guest_perf_attr *attr)
 {
 	__u32 access = pvperf_policy_word(policy, PVPERF_WORD_ACCESS);
+	int err;
 
 	/* One comparison. */
 	if (access - PVPERF_ACCESS_LOCAL > PVPERF_ACCESS_GLOBAL - PVPERF_ACCESS_LOCAL)
 		return access < PVPERF_ACCESS_LOCAL ? -KVM_ENOSYS : -KVM_EUSERS;
-	if (attr->sample_period &&
-	    attr->sample_period < pvperf_policy_min_period(policy, attr->type))
-		return -KVM_EINVAL;
+	err = attr->sample_period ? check_period(policy, offer, attr) : 0;
+	if (err)
+		return err;
 	switch (attr->type) {
 	case KVM_PERF_TYPE_SOFTWARE:
 		return check_software(policy, attr);

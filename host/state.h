@@ -82,7 +82,8 @@ struct pvperf_vm {
 	struct xarray vcpus;		/* struct pvperf_vcpu by index */
 	struct xarray ids;		/* struct pvperf_host_event by id */
 	atomic_t events;		/* open, of all vCPUs */
-	bool told_why;			/* the log says why OPEN gets -KVM_EOPNOTSUPP */
+	bool pmu_lent_out;		/* the last OPEN failed for this reason */
+	bool may_not_sample;		/* told once that perf lets nobody sample */
 	bool pins_refused;		/* once, as the VM's limit was reached */
 	bool strangers;			/* another process has made a call */
 	bool ended;			/* set once; who sets it ends the VM ... */

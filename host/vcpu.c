@@ -160,7 +160,7 @@ void pvperf_vcpu_clear(struct pvperf_vcpu *vcpu, enum pvperf_end end)
 	lockdep_assert_held(&vcpu->lock);
 	if (vcpu->nr_events || vcpu->pin)
 		trace_pvperf_teardown(vcpu->vm->pid, vcpu->index,
-				      vcpu->nr_events, end);
+				      vcpu->nr_events, vcpu_end_now(vcpu, end));
 	list_for_each_entry_safe(event, next, &vcpu->events, node)
 		pvperf_event_close(event, vcpu_end_now(vcpu, end));
 	vcpu_unpin(vcpu, vcpu_end_now(vcpu, end));

@@ -238,12 +238,12 @@ pid_t rule_pid(const char *text, bool *alone)
 }
 
 /* Drops those of the lines that are about an ended process. Returns whether there were some. */
-static bool drop_ended(struct rules *rules, int first, int end)
+static bool drop_ended(struct rules *rules, int first, int *end)
 {
 	int i, n = 0, before = rules->n;
 
 	for (i = 0; i < before; i++) {
-		pid_t pid = i >= first && i < end ? rule_pid(rules->line[i], NULL) : 0;
+		pid_t pid = i >= first && i < *end ? rule_pid(rules->line[i], NULL) : 0;
 
 		if (pid && kill(pid, 0) && errno == ESRCH)
 			free(rules->line[i]);
@@ -251,6 +251,7 @@ static bool drop_ended(struct rules *rules, int first, int end)
 			rules->line[n++] = rules->line[i];
 	}
 	rules->n = n;
+	*end -= before - n;
 	return n < before;
 }
 
@@ -258,7 +259,7 @@ bool rules_write(struct rules *rules, int first, int end)
 {
 	int err = device_write(rules);
 
-	while (err == EINVAL && drop_ended(rules, first, end))
+	while (err == EINVAL && drop_ended(rules, first, &end))
 		err = device_write(rules);
 	return !err || failed("can't write " RULES_DEVICE ": %s; %s", strerror(err),
 			      device_todo(err));

@@ -31,7 +31,7 @@ TEST_F(rules, seek)
 	int fd = open("/dev/pvperf_policy", O_WRONLY);
 
 	ASSERT_LE(0, fd);
-	EXPECT_EQ(0, lseek(fd, 0, SEEK_CUR));
+	EXPECT_EQ(0, lseek(fd, 0, SEEK_END));
 	EXPECT_EQ(7, write(fd, "raw=no\n", 7));
 	EXPECT_EQ(7, lseek(fd, 0, SEEK_CUR));
 	EXPECT_EQ(12, write(fd, "max_pages=6\n", 12));
@@ -47,6 +47,9 @@ TEST_F(rules, read_then_write)
 
 	ASSERT_LE(0, fd);
 	ASSERT_EQ(0, tiny_rules_write("raw=no"));
+	EXPECT_LT(0, read(fd, text, sizeof(text)));
+	EXPECT_EQ(12, write(fd, "max_pages=7\n", 12));
+	EXPECT_EQ(0, lseek(fd, 0, SEEK_SET));
 	EXPECT_LT(0, read(fd, text, sizeof(text)));
 	EXPECT_EQ(12, write(fd, "max_pages=6\n", 12));
 	close(fd);

@@ -361,6 +361,23 @@ static void test_cpu(void)
 	is(0, check(&side, PERF_TYPE_SOFTWARE, 0, 0), "no counters: software");
 }
 
+/* With one sample in a tick perf would stop these at each overflow. */
+static void test_per_tick(void)
+{
+	struct side side = local;
+	int per_tick = 1;
+
+	side.offer.per_tick = &per_tick;
+	is(-KVM_EOPNOTSUPP, check(&side, PERF_TYPE_HARDWARE, 0, MIN_PERIOD),
+	   "one in a tick: hardware");
+	is(-KVM_EOPNOTSUPP, check(&side, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK, MIN_PERIOD),
+	   "one in a tick: a clock");
+	is(0, check(&side, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS, 1), "one in a tick: faults");
+	is(0, check(&side, PERF_TYPE_HARDWARE, 0, 0), "one in a tick: no samples");
+	per_tick = 2;
+	is(0, check(&side, PERF_TYPE_HARDWARE, 0, MIN_PERIOD), "two in a tick: hardware");
+}
+
 static void test_period(void)
 {
 	static const uint32_t types[] = {
@@ -468,6 +485,7 @@ int main(void)
 	test_cache();
 	test_raw();
 	test_period();
+	test_per_tick();
 	test_access();
 	return tap_end();
 }
