@@ -46,7 +46,8 @@ static struct answer __rcu *answers[1 << ANSWER_BITS];
 
 static struct answer __rcu **answer_place(const struct pvperf_key *key)
 {
-	return &answers[hash_64(key->config ^ (u64)key->what << 32 ^ key->sampling, ANSWER_BITS)];
+	return &answers[hash_64(key->config ^ (u64)key->what << 32 ^ (u64)key->sampling << 63,
+				ANSWER_BITS)];
 }
 
 /* Returns 1 if there is no answer. */

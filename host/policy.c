@@ -159,9 +159,11 @@ int pvperf_policy_check(const struct pvperf_policy *policy, const struct pvperf_
 	/* One comparison. */
 	if (access - PVPERF_ACCESS_LOCAL > PVPERF_ACCESS_GLOBAL - PVPERF_ACCESS_LOCAL)
 		return access < PVPERF_ACCESS_LOCAL ? -KVM_ENOSYS : -KVM_EUSERS;
-	err = attr->sample_period ? check_period(policy, offer, attr) : 0;
-	if (err)
-		return err;
+	if (attr->sample_period) {
+		err = check_period(policy, offer, attr);
+		if (err)
+			return err;
+	}
 	switch (attr->type) {
 	case KVM_PERF_TYPE_SOFTWARE:
 		return check_software(policy, attr);
