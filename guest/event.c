@@ -220,8 +220,8 @@ int pvperf_event_add(struct perf_event *event, int flags)
 
 /*
  * The host may do in a second what it is too busy for now. An event of one kind of cores may be
- * waiting for such a core. Where the CPUs themselves are of
- * several kinds, core leaves such a pinned event inactive, too, and has no error for it.
+ * waiting for such a core. Where the CPUs themselves are of several kinds, core leaves such a
+ * pinned event inactive, too, and has no error for it.
  */
 static bool slot_counts(struct pvperf_cpu *cpu, int s)
 {
@@ -249,7 +249,7 @@ bool pvperf_event_commit(struct pvperf_cpu *cpu)
 		if (cpu->slot[s].on)
 			__set_bit(s, &cpu->set.reading);
 	pvperf_batch_flush(cpu);
-	/* core never tries an event in error again, and a host that is replaced comes back. */
+	/* The host may come back, and core leaves an event in error until somebody enables it. */
 	if (!cpu->link.attached)
 		return true;
 	pvperf_for_each_slot(s, coming)

@@ -51,16 +51,14 @@ static u64 overflow_period(struct pvperf_host_event *event, bool sound)
 	return min(event->period, PERIOD_MAX >> event->stretch) << event->stretch;
 }
 
-/* perf's limit of an event in a tick, which follows the sysctl; NULL: not known. */
-static const int *perf_max;
-
 /* How often an event may overflow in a tick. */
 static u32 overflow_max(const struct pvperf_host_event *event)
 {
 	u32 max = pvperf_policy_word(&event->vcpu->vm->policy,
 				     PVPERF_WORD_MAX_OVERFLOWS) / HZ;
 
-	return perf_max ? clamp(READ_ONCE(*perf_max), 1, (int)max) : max;
+	return pvperf_offer.per_tick ?
+	       clamp(READ_ONCE(*pvperf_offer.per_tick), 1, (int)max) : max;
 }
 
 /* Is this overflow one too many since the tick? */
@@ -219,8 +217,7 @@ void pvperf_overflow_init(void)
 {
 	if (static_branch_unlikely(&pvperf_kinds_differ))
 		pvperf_overflow_hard = overflow_kinds_nmi;
-	perf_max = pvperf_symbol_data("max_samples_per_tick");
-	pvperf_offer.per_tick = perf_max;
+	pvperf_offer.per_tick = pvperf_symbol_data("max_samples_per_tick");
 }
 
 static void overflow_do_soft(struct pvperf_host_event *event, struct perf_event *perf)

@@ -103,7 +103,7 @@ struct pvperf_offer {
 	const struct pvperf_selects *selects;	/* the raw events of PVPERF_RAW_LIST; NULL: none */
 	__u32 kinds;			/* of cores; 0: they are alike */
 	__u32 branches;			/* how many a CPU keeps; 0: none for guests */
-	const int *per_tick;		/* samples in a tick, as perf limits them; NULL: unknown */
+	const int *per_tick;		/* perf's limit of an event's overflows; NULL: unknown */
 };
 
 /* Event select, unit mask, edge, invert, counter mask; AMD: select 11:8. */

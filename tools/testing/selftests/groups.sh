@@ -74,10 +74,6 @@ cases() {
 	twin "$1: task-clock, as a member" 2
 	syscalls "{raw_syscalls:sys_enter,$six},raw_syscalls:sys_enter" > /tmp/numbers
 	twin "$1: a tracepoint, as the leader" 2
-	# perf disables the leader before it reads: the group goes, and the leader is off in the same bracket.
-	perf stat -C 0 -x, -o /tmp/stat -e "{task-clock,$six},task-clock" taskset -c 0 ./loop100m
-	stat_share /tmp/stat > /tmp/numbers
-	twin "$1: task-clock, as the leader of a group of a CPU" 2
 	taker_give
 }
 

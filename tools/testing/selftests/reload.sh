@@ -76,7 +76,7 @@ n=$(count -e instructions:u ./loop100m)
 within "${n:-0}" $want 0.01
 tap $? "the guest recovers by itself" "${n:-nothing}"
 
-# core never tries a pinned event in error again.
+# core would leave a pinned event in error until somebody enables it.
 (while :; do :; done) &
 program=$!
 perf stat -x, -o /tmp/stat -e instructions:uD -p $program sleep 3 &
