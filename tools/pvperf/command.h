@@ -13,7 +13,7 @@ enum {
 	EXIT_FITS = 0,
 	EXIT_PROBLEM = 1,
 	EXIT_USAGE = 2,
-	EXIT_DOUBT = 3,		/* merge is done, and what it read does not prove it */
+	EXIT_DOUBT = 3,		/* done, but: merge is not proved, the rules wait for a VM */
 };
 
 struct options {

@@ -65,7 +65,7 @@ static int event_listed(const char *const *names, size_t n, uint64_t config,
 	return snprintf(name, size, "%s", names[config]);
 }
 
-void event_name(const char *type, uint64_t config, uint64_t flags, char *name,
+void event_name(const char *type, uint64_t config, uint64_t flags, unsigned int cpu, char *name,
 		size_t size)
 {
 	size_t used = 0;
@@ -87,6 +87,8 @@ void event_name(const char *type, uint64_t config, uint64_t flags, char *name,
 				 flags & KVM_PERF_FLAG_EXCLUDE_USER ? "u" : ":u");
 	if (used < size && flags & KVM_PERF_FLAG_HOST)
 		used += snprintf(name + used, size - used, "+host");
+	if (used < size && flags & KVM_PERF_FLAG_KINDS)
+		used += snprintf(name + used, size - used, "+kind%u", (unsigned int)KVM_PERF_FLAG_KIND_OF(flags));
 	if (used < size && flags & KVM_PERF_FLAG_CPU)
-		snprintf(name + used, size - used, "+cpu");
+		snprintf(name + used, size - used, "+cpu%u", cpu);
 }

@@ -7,9 +7,9 @@
 
 /*
  * Writes the name by which perf in the guest knows an event, with modifiers:
- * "cycles:u"; the number of a type or config that has no name.
+ * "cycles:u"; the number of a type or config that has no name. @cpu: of KVM_PERF_FLAG_CPU.
  */
-void event_name(const char *type, uint64_t config, uint64_t flags, char *name,
+void event_name(const char *type, uint64_t config, uint64_t flags, unsigned int cpu, char *name,
 		size_t size);
 
 #endif /* PVPERF_EVENT_NAME_H */

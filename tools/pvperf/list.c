@@ -85,7 +85,7 @@ static void table_event(const struct record *r)
 	char name[64], share[32];
 
 	event_name(record_word(r, "type"), record_number(r, "config"),
-		   record_number(r, "flags"), name, sizeof(name));
+		   record_number(r, "flags"), record_number(r, "cpu"), name, sizeof(name));
 	table_share(r, share, sizeof(share));
 	printf(event_columns, "", record_word(r, "id"), name,
 	       period ? record_word(r, "period") : "-", record_word(r, "state"),
@@ -159,7 +159,7 @@ static void json_event(const struct record *r, struct tree *t)
 	char name[64];
 
 	event_name(record_word(r, "type"), record_number(r, "config"),
-		   record_number(r, "flags"), name, sizeof(name));
+		   record_number(r, "flags"), record_number(r, "cpu"), name, sizeof(name));
 	json_object_object_add(o, "name", json_object_new_string(name));
 	json_object_array_add(t->events, o);
 }
@@ -249,8 +249,9 @@ static int list_vms(struct tree *tree, int *vms)
 static int list_totals(struct json_object *totals)
 {
 	FILE *f = root_open(TOTALS);
-	char key[32];
+	char key[32] = "";
 	uint64_t value;
+	int status;
 
 	if (!f)
 		return list_unread(TOTALS, errno);
@@ -261,8 +262,9 @@ static int list_totals(struct json_object *totals)
 		else
 			printf(" %" PRIu64 " %s", value, key);
 	}
+	status = ferror(f) ? list_unread(TOTALS, errno) : feof(f) ? EXIT_FITS : list_strange(TOTALS, key);
 	fclose(f);
-	return EXIT_FITS;
+	return status;
 }
 
 static int list_table(void)

@@ -104,8 +104,8 @@ static int run(const struct command *command, int given)
 	};
 
 	if (given & ~command->takes)
-		return command_usage("--host and --guest are options of check, not of",
-				     command->name, "");
+		return command_usage(given & OPT_JSON ? "put --json behind" :
+				     "--host and --guest are options of check, not of", command->name, "");
 	return command->run(&options);
 }
 

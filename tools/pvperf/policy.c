@@ -215,15 +215,16 @@ static int take(const char *path, bool apply)
 	int kept = 0;
 	bool good = rules_add(&rules, path) &&
 		    (!apply || (kept = keep_set(&rules)) >= 0) && rules_fit(&rules);
+	int status = good ? EXIT_FITS : EXIT_PROBLEM;
 
 	if (!good && apply)
 		fprintf(stderr, "pvperf: the rules stay as they were\n");
 	else if (good && apply)
-		good = rules_write(&rules, 0, kept);
-	if (good)
+		status = rules_write(&rules, 0, kept);
+	if (!status)
 		printf("%d rules%s\n", rules.n, apply ? " hold now" : "");
 	rules_free(&rules);
-	return good ? EXIT_FITS : EXIT_PROBLEM;
+	return status;
 }
 
 int command_policy(int argc, char **argv)
@@ -329,19 +330,21 @@ static bool set_begin(struct pvperf_rule *rule, const struct rules *rules, const
 }
 
 /* A rule for the process, in place of an older one; none if @rule has no word. */
-static bool set_rule(struct rules *rules, const struct vm *vm, const struct pvperf_rule *rule)
+static int set_rule(struct rules *rules, const struct vm *vm, const struct pvperf_rule *rule)
 {
 	char line[PVPERF_RULE_MAX + 1], words[PVPERF_RULE_MAX + 1], mine[48];
+	int status;
 
 	snprintf(mine, sizeof(mine), "pid=%s ", vm->pid);
 	rules_drop(rules, mine);
 	pvperf_rule_print(rule, words, sizeof(words));
 	snprintf(line, sizeof(line), "%s%.900s", mine, words);
-	if ((rule->given && !rules_put_first(rules, line)) ||
-	    !rules_write(rules, !!rule->given, rules->n))
-		return false;
-	printf("VM %s: %s\n", vm->pid, rule->given ? words : "no rule of its own any more");
-	return true;
+	if (rule->given && !rules_put_first(rules, line))
+		return EXIT_PROBLEM;
+	status = rules_write(rules, !!rule->given, rules->n);
+	if (!status)
+		printf("VM %s: %s\n", vm->pid, rule->given ? words : "no rule of its own any more");
+	return status;
 }
 
 static int set_words(struct rules *rules, const struct vm *vm, char **words)
@@ -355,7 +358,7 @@ static int set_words(struct rules *rules, const struct vm *vm, char **words)
 			if (!set_word(&rule, *words))
 				return EXIT_USAGE;
 	}
-	return set_rule(rules, vm, &rule) ? EXIT_FITS : EXIT_PROBLEM;
+	return set_rule(rules, vm, &rule);
 }
 
 /* Words that trust a VM want its number: whoever runs the VM chooses its name. */
@@ -378,17 +381,31 @@ static bool may_be_trusted(const struct vm *vm, const char *name, char **words)
 	return true;
 }
 
+/* The VMs, whose .rule is of @rules: a rule of a process goes with it, and the others move up. */
+static int vms_and_rules_read(struct vm **vms, struct rules *rules)
+{
+	struct rules after = { 0 };
+	char standard[1024];
+	int n = rules_read(rules, standard, sizeof(standard)) ? vms_read(vms) : -1;
+
+	if (n >= 0 && !(rules_read(&after, standard, sizeof(standard)) && rules_same(rules, &after))) {
+		failure("a VM has ended meanwhile, and the rules have changed; try again");
+		n = -1;
+	}
+	rules_free(&after);
+	return n;
+}
+
 int command_set(int argc, char **argv)
 {
 	struct rules rules = { 0 };
 	struct vm *vms = NULL, *vm;
-	char standard[1024];
 	int n = -1, status = EXIT_PROBLEM;
 
 	if (argc < 3 || *argv[1] == '-')
 		return command_usage("set wants a VM and a word with its value", NULL, " set");
-	if (rules_lock() && rules_read(&rules, standard, sizeof(standard)))
-		n = vms_read(&vms);
+	if (rules_lock())
+		n = vms_and_rules_read(&vms, &rules);
 	vm = n < 0 ? NULL : set_find(vms, n, argv[1]);
 	if (vm && !may_be_trusted(vm, argv[1], argv + 2))
 		status = EXIT_USAGE;

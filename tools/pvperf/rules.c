@@ -9,6 +9,7 @@
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "command.h"
 #include "failure.h"
 #include "module.h"
 #include "root.h"
@@ -38,6 +39,16 @@ static bool line_add(struct rules *rules, const char *line)
 	return more[rules->n] ? ++rules->n : failed("no memory");
 }
 
+bool rules_same(const struct rules *a, const struct rules *b)
+{
+	int i;
+
+	for (i = 0; i < a->n && i < b->n; i++)
+		if (strcmp(a->line[i], b->line[i]))
+			return false;
+	return a->n == b->n;
+}
+
 bool rules_put_first(struct rules *rules, const char *line)
 {
 	char *last;
@@ -62,13 +73,17 @@ void rules_drop(struct rules *rules, const char *begin)
 	rules->n = n;
 }
 
-/* Parses a line as the module does. Returns 1, 0 or -1 as pvperf_rule_parse(). */
-static int line_take(struct rules *rules, char *text, char *why)
+/* Parses a line of @n bytes as the module does. Returns 1, 0 or -1 as pvperf_rule_parse(). */
+static int line_take(struct rules *rules, char *text, size_t n, char *why)
 {
 	char line[PVPERF_RULE_MAX + 1];
 	struct pvperf_rule rule;
 	int got;
 
+	if (strlen(text) < n) {
+		snprintf(why, PVPERF_WHY, "a byte of value 0: this is no text");
+		return -1;
+	}
 	text[strcspn(text, "\n")] = '\0';
 	got = pvperf_rule_parse(&rule, text, why);
 	if (got <= 0)
@@ -83,13 +98,14 @@ static bool file_add(struct rules *rules, const char *path)
 	char *text = NULL, why[PVPERF_WHY];
 	bool good = true;
 	size_t size = 0;
+	ssize_t n;
 	int nr;
 
 	if (!f)
 		return failed("can't read %s: %s", path, strerror(errno));
-	for (nr = 1; getline(&text, &size, f) > 0; nr++) {
+	for (nr = 1; (n = getline(&text, &size, f)) > 0; nr++) {
 		*why = '\0';
-		if (line_take(rules, text, why) < 0) {
+		if (line_take(rules, text, n, why) < 0) {
 			fprintf(stderr, "%s:%d: %s\n", path, nr, why);
 			good = false;
 		}
@@ -166,7 +182,7 @@ bool rules_read(struct rules *rules, char *standard, size_t size)
 		if (!strncmp(text, STANDARD, strlen(STANDARD)))
 			snprintf(standard, size, "%.*s", (int)strcspn(text + strlen(STANDARD), "\n"),
 				 text + strlen(STANDARD));
-		else if (line_take(rules, text, why) < 0)
+		else if (line_take(rules, text, strlen(text), why) < 0)
 			good = failed(RULES_DEVICE " has a rule that this version (%s) does not understand: %s; install pvperf of the module's version",
 				      PVPERF_VERSION, why);
 	}
@@ -255,12 +271,13 @@ static bool drop_ended(struct rules *rules, int first, int *end)
 	return n < before;
 }
 
-bool rules_write(struct rules *rules, int first, int end)
+int rules_write(struct rules *rules, int first, int end)
 {
 	int err = device_write(rules);
 
 	while (err == EINVAL && drop_ended(rules, first, &end))
 		err = device_write(rules);
-	return !err || failed("can't write " RULES_DEVICE ": %s; %s", strerror(err),
-			      device_todo(err));
+	if (err)
+		failure("can't write " RULES_DEVICE ": %s; %s", strerror(err), device_todo(err));
+	return !err ? EXIT_FITS : err == EBUSY ? EXIT_DOUBT : EXIT_PROBLEM;
 }

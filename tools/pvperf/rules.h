@@ -17,6 +17,8 @@ struct rules {
 
 void rules_free(struct rules *rules);
 
+bool rules_same(const struct rules *a, const struct rules *b);
+
 /*
  * Adds the rules of a file, or of all files *.conf of a folder in the order of their names.
  * Prints a line for each mistake on stderr. Returns false if there was one.
@@ -40,9 +42,9 @@ bool rules_fit(const struct rules *rules);
 
 /*
  * Gives the module these rules. Lines from @first to before @end are those that it had: where
- * their process ends meanwhile, they go. Returns false after failure().
+ * their process ends meanwhile, they go. Returns the exit status, after failure() if it is not 0.
  */
-bool rules_write(struct rules *rules, int first, int end);
+int rules_write(struct rules *rules, int first, int end);
 
 /* The number after pid=, 0 without; @alone, which may be NULL: nothing else is asked of a VM. */
 pid_t rule_pid(const char *line, bool *alone);

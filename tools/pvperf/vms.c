@@ -59,7 +59,7 @@ static void take_refused(struct vm *vm, const struct record *r)
 	refused->times = record_number(r, "times");
 	refused->ago = *record_word(r, "ago") ? (int64_t)record_number(r, "ago") : -1;
 	if (is_about_events(word))
-		event_name(record_word(r, "type"), record_number(r, "config"), 0,
+		event_name(record_word(r, "type"), record_number(r, "config"), 0, 0,
 			   refused->event, sizeof(refused->event));
 }
 

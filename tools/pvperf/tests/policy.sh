@@ -52,6 +52,7 @@ ruled policy-new-rule 'echo "colour=red" >> dev/pvperf_policy; cp dev/pvperf_pol
 	"install pvperf of the module's version" '' policy
 ruled policy-check : 0 '2 rules' '' policy --check policy.d
 ruled policy-check-bad : 1 'bad:1: max_events=99 is not between 1 and 64' '' policy --check bad
+ruled policy-nul 'printf "comm=db* access=unavailable\\0" > etc/nul' 1 'nul:1: a byte of value 0' '' policy --apply nul
 ruled policy-check-none : 1 "can't read nothing" '' policy --check nothing
 ruled policy-apply : 0 '2 rules hold now' 'comm=db* raw=no;max_events=8' policy --apply policy.d
 ruled policy-apply-keeps 'sed -i "1i pid=178 raw=no" dev/pvperf_policy' 0 '3 rules hold now' \
