@@ -20,7 +20,9 @@ int merge_failed(const char *path, const char *why)
 
 int merge_no_clock(const char *host, const char *guest, uint64_t name)
 {
-	fprintf(stderr, "pvperf: %s: no pvperf_clock with clock=%016" PRIx64 ", which is %s: record pvperf:pvperf_clock on that guest's host\n",
-		host, name, guest);
+	quote_begin(host);
+	fprintf(stderr, "no pvperf_clock with clock=%016" PRIx64 ", which is ", name);
+	quote(stderr, guest);
+	fputs(": record pvperf:pvperf_clock on that guest's host\n", stderr);
 	return EXIT_PROBLEM;
 }

@@ -48,6 +48,7 @@ static struct thread *thread_of(uint64_t tid)
 
 	if (!threads)
 		threads = calloc(TIDS, sizeof(*threads));
+	full |= !threads;
 	none = (struct thread){ };
 	return threads && tid < TIDS ? &threads[tid] : &none;
 }
@@ -177,5 +178,5 @@ int dat_learn(struct copies *copies, struct dat *dat)
 	dat_end(dat);
 	if (dat->apart != UINT64_MAX && dat->apart > CLOCK_APART_MAX)
 		return merge_failed(dat->path, merge_no_tsc);
-	return full ? merge_failed(dat->path, "too many clock events") : EXIT_FITS;
+	return full ? merge_failed(dat->path, "too many clock events for the memory") : EXIT_FITS;
 }

@@ -1,10 +1,37 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <ctype.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include "line.h"
 
-/* " [012] ": where its digits begin, or NULL. The program's name may have brackets, too. */
+static bool digit(const char *text, const char *at)
+{
+	return at >= text && isdigit((unsigned char)*at);
+}
+
+/*
+ * Where the number begins that ends before @end: "comm-12 [" of ftrace, "comm-12 (   10) [" with its
+ * record-tgid, "comm 12 [" of perf. NULL if there is none.
+ */
+static const char *pid_before(const char *text, const char *end)
+{
+	const char *at;
+
+	while (end > text && isspace((unsigned char)end[-1]))
+		end--;
+	if (end > text && end[-1] == ')') {
+		while (end > text && *end != '(')
+			end--;
+		while (end > text && isspace((unsigned char)end[-1]))
+			end--;
+	}
+	for (at = end; digit(text, at - 1); )
+		at--;
+	return at < end && at > text ? at : NULL;
+}
+
+/* " [012] " behind a thread's number: where its digits begin, or NULL. The name may have brackets, too. */
 static const char *find_cpu(const char *text)
 {
 	const char *at = text, *end;
@@ -12,25 +39,10 @@ static const char *find_cpu(const char *text)
 	while ((at = strstr(at, " ["))) {
 		at += 2;
 		end = at + strspn(at, "0123456789");
-		if (end > at && *end == ']')
+		if (end > at && *end == ']' && pid_before(text, at - 2))
 			return at;
 	}
 	return NULL;
-}
-
-/* The number that ends before @end: "comm-12 [" of ftrace, "comm 12 [" of perf. */
-static unsigned int pid_before(const char *text, const char *end)
-{
-	while (end > text && isspace((unsigned char)end[-1]))
-		end--;
-	while (end > text && isdigit((unsigned char)end[-1]))
-		end--;
-	return strtoul(end, NULL, 10);
-}
-
-static bool digit(const char *text, const char *at)
-{
-	return at >= text && isdigit((unsigned char)*at);
 }
 
 /*
@@ -65,12 +77,14 @@ static bool take_time(struct line *line, const char *from, const char *end)
 bool line_parse(struct line *line, const char *text)
 {
 	const char *cpu = find_cpu(text), *end;
+	unsigned long number;
 
 	line->text = text;
 	if (!cpu)
 		return false;
-	line->cpu = strtoul(cpu, NULL, 10);
-	line->pid = pid_before(text, cpu - 2);
+	number = strtoul(cpu, NULL, 10);
+	line->cpu = number > UINT_MAX ? UINT_MAX : number;
+	line->pid = strtoul(pid_before(text, cpu - 2), NULL, 10);
 	for (end = cpu; (end = strstr(end, ": ")); end += 2)
 		if (digit(cpu, end - 1))
 			return take_time(line, cpu, end);

@@ -12,7 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/sendfile.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -102,6 +101,7 @@ static bool copy_is_in_the_way(const struct dat *dat, int from)
 static int dat_copy(struct dat *dat, int from, const char *dir)
 {
 	const char *refused = stamp_refuses(from);
+	struct stat st;
 	char *part;
 
 	if (refused)
@@ -114,10 +114,10 @@ static int dat_copy(struct dat *dat, int from, const char *dir)
 		return EXIT_PROBLEM;
 	/* What lies there, of a merge that was killed or of somebody else, is not written to. */
 	unlink(part);
-	dat->fd = open(part, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+	dat->part = part;
+	dat->fd = fstat(from, &st) ? -1 : open(part, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, st.st_mode & 0666);
 	if (dat->fd < 0)
 		return merge_failed(part, strerror(errno));
-	dat->part = part;
 	return copy(from, dat->fd) ? EXIT_FITS : merge_failed(dat->part, strerror(errno));
 }
 
@@ -152,6 +152,28 @@ static int all_keep(bool keep)
 	for (i = 0; i < all.nr_guests; i++)
 		status |= dat_keep(&all.guests[i], keep);
 	return status;
+}
+
+/* A signal ends us: no half a copy stays. */
+static void parts_remove(int signal_number)
+{
+	size_t i;
+
+	dat_keep(&all.host, false);
+	for (i = 0; i < sizeof(all.guests) / sizeof(*all.guests); i++)
+		dat_keep(&all.guests[i], false);
+	signal(signal_number, SIG_DFL);
+	raise(signal_number);
+}
+
+static void signals_take(void)
+{
+	static const int ends[] = { SIGHUP, SIGINT, SIGTERM };
+	size_t i;
+
+	for (i = 0; i < sizeof(ends) / sizeof(*ends); i++)
+		if (signal(ends[i], SIG_IGN) != SIG_IGN)
+			signal(ends[i], parts_remove);
 }
 
 /* --------------------------------------------------------------------- stamping */
@@ -366,9 +388,7 @@ static void fds_close(void)
 
 static bool rights_drop(pid_t parent)
 {
-	const struct rlimit seconds = { CPU_MAX, CPU_MAX };
-
-	if (setrlimit(RLIMIT_CPU, &seconds))
+	if (!rights_limit(RLIMIT_CPU, CPU_MAX))
 		return false;
 	setsid();	/* has no terminal */
 	fds_close();
@@ -403,8 +423,10 @@ static int out_end(void)
 /* What it prints is the user's: --why. */
 static int read_status(const struct merge *merge, pid_t parent)
 {
-	int status = read_all(merge, parent);
+	int status;
 
+	signal(SIGPIPE, SIG_IGN);	/* out_end() tells */
+	status = read_all(merge, parent);
 	if (status != EXIT_NO_COPIES && out_end())
 		status = EXIT_NO_COPIES;
 	return status == EXIT_NO_COPIES ? status : EXIT_COPIES + status;
@@ -417,7 +439,7 @@ static int read_ended(int status)
 	if (WIFEXITED(status) && (found == EXIT_FITS || found == EXIT_DOUBT))
 		return found;
 	if (!WIFEXITED(status))
-		fprintf(stderr, "pvperf: merge: reading the files ended by signal %d: one of them is damaged\n", WTERMSIG(status));
+		fprintf(stderr, "pvperf: merge: reading the files ended by signal %d: one of them is damaged, or too large\n", WTERMSIG(status));
 	else if (WEXITSTATUS(status) != EXIT_NO_COPIES)
 		fprintf(stderr, "pvperf: merge: reading the files ended with status %d\n", WEXITSTATUS(status));
 	return EXIT_NO_COPIES;
@@ -463,6 +485,7 @@ int merge_dat(const struct merge *merge)
 {
 	int status = names_differ(merge);
 
+	signals_take();
 	if (!status && mkdir(merge->dir, 0755) && errno != EEXIST)
 		return merge_failed(merge->dir, strerror(errno));
 	if (!status)

@@ -38,7 +38,7 @@ struct source {
 	const char *path;
 	FILE *file;
 	char *text;
-	bool no_text;		/* a line is longer */
+	const char *fault;	/* why it is not read further, or NULL */
 	struct line line;
 	bool there;		/* .line is the next line, at .time */
 	uint64_t time;		/* of the host */
@@ -119,12 +119,16 @@ static bool source_line(struct source *s)
 	size_t n = 0;
 	int c = EOF;
 
-	while (!s->no_text && (c = getc_unlocked(s->file)) != EOF && c != '\n') {
-		s->text[n++] = (c < ' ' && c != '\t') || c == 127 ? '?' : c;
-		s->no_text = n == TEXT_MAX;
-	}
+	while (n < TEXT_MAX && (c = getc_unlocked(s->file)) != EOF && c != '\n')
+		s->text[n++] = c ?: '?';
+	if (n == TEXT_MAX)
+		s->fault = merge_no_text;
+	else if (c == EOF && ferror(s->file))
+		s->fault = strerror(errno);
+	s->text[n] = '\0';
+	quote_plain(s->text);
 	strcpy(s->text + n, "\n");
-	return !s->no_text && (n || c != EOF);
+	return !s->fault && (n || c != EOF);
 }
 
 static int source_learn(struct source *s)
@@ -138,8 +142,8 @@ static int source_learn(struct source *s)
 			return merge_failed(s->path, merge_no_tsc);
 		good = s == &host ? clock_take(&s->line) : pair_take(s, &s->line);
 	}
-	if (s->no_text)
-		return merge_failed(s->path, merge_no_text);
+	if (s->fault)
+		return merge_failed(s->path, s->fault);
 	if (!good)
 		return merge_failed(s->path, "too many clock events");
 	if (s == &host && host_apart != UINT64_MAX && host_apart > CLOCK_APART_MAX)
@@ -329,11 +333,11 @@ static int proof_say(void)
 	unsigned int cpu;
 	struct source *g;
 
-	if (host.no_text)
-		status = merge_failed(host.path, merge_no_text);
+	if (host.fault)
+		status = merge_failed(host.path, host.fault);
 	for (g = guests; g < guests + nr_guests; g++) {
-		if (g->no_text)
-			status = merge_failed(g->path, merge_no_text);
+		if (g->fault)
+			status = merge_failed(g->path, g->fault);
 		if (g->left_out) {
 			quote_begin(g->path);
 			fprintf(stderr, "%" PRIu64 " events are left out: no clock event tells their CPU's clock\n",

@@ -15,6 +15,7 @@ struct thread {
 };
 
 static uint32_t losses = 1;
+static bool no_memory;
 static bool entered;		/* the host's recording has kvm_entry */
 
 /* Of all threads; the kernel gives memory to those in use. */
@@ -24,6 +25,7 @@ static struct thread *thread_of(uint64_t tid)
 
 	if (!threads)
 		threads = calloc(TIDS, sizeof(*threads));
+	no_memory |= !threads;
 	return threads && tid < TIDS ? &threads[tid] : NULL;
 }
 
@@ -94,6 +96,11 @@ bool proof_tell(const char *path, unsigned int cpu, const struct share *share)
 	uint64_t beside = share->seen - share->judged;
 	bool many = beside > share->judged * BESIDE_MANY;
 
+	if (no_memory) {
+		quote_begin(path);
+		fprintf(stderr, "CPU %u: no memory to tell whether its events lie where its vCPU ran\n", cpu);
+		return false;
+	}
 	if (!entered)
 		return true;
 	if (share->judged) {

@@ -26,6 +26,15 @@ static int wide_at(const char *c)
 	return n == 2 && u[0] == 0xc2 && u[1] < 0xa0 ? 0 : n;
 }
 
+void quote_plain(char *text)
+{
+	for (; *text; text++)
+		if (wide_at(text))
+			text += wide_at(text) - 1;
+		else if ((iscntrl((unsigned char)*text) && *text != '\t') || (unsigned char)*text >= 0x80)
+			*text = '?';
+}
+
 void quote(FILE *f, const char *text)
 {
 	const char *c;

@@ -22,6 +22,7 @@
 #include <time.h>
 #include <unistd.h>
 #include "command.h"
+#include "quote.h"
 #include "trace.h"
 
 #define SIDES_MAX	65	/* the host, and as many guests as merge takes */
@@ -72,6 +73,7 @@ static const char script[] =
 	"d=$(mktemp -d) || fail 'there is no room for a file'\n"
 	"f=$d/trace\n"
 	"trap 'rm -rf \"$d\"' EXIT\n"
+	"trap 'exit 1' HUP INT TERM\n"	/* or dash would not run the first one */
 	"trace-cmd record -C x86-tsc%s -o \"$f\" $has%s%s > \"$f.log\" 2>&1 < /dev/null &\n"
 	"n=0\n"
 	"until [ -e \"$f.cpu0\" ] && [ \"$(cat $events/../tracing_on)\" = 1 ] &&\n"
@@ -205,9 +207,6 @@ static int options_take(int argc, char **argv)
 	static const struct option options[] = {
 		{ "guest", required_argument, NULL, 'g' },
 		{ "host", required_argument, NULL, 'H' },
-		{ "output", required_argument, NULL, 'o' },
-		{ "event", required_argument, NULL, 'e' },
-		{ "buffer-size", required_argument, NULL, 'b' },
 		{ }
 	};
 	int c, status = EXIT_FITS;
@@ -429,7 +428,7 @@ static int side_end(struct side *side)
 		return WIFEXITED(status) && !WEXITSTATUS(status) ? EXIT_FITS : EXIT_PROBLEM;
 	kill(-side->pid, SIGTERM);
 	kill(-side->pid, SIGCONT);
-	if (!side_ends(side, 20, &status)) {
+	if (!side_ends(side, 50, &status)) {
 		kill(-side->pid, SIGKILL);
 		waitpid(side->pid, NULL, 0);
 	}
@@ -646,9 +645,11 @@ int command_record(int argc, char **argv)
 		return status;
 	signals_take();
 	status = record(argv + optind);
-	if (!status)
-		printf("pvperf merge %s\n", dir);
-	else if (dir_is_ours)
+	if (!status) {
+		fputs("pvperf merge ", stdout);
+		quote(stdout, dir);
+		putchar('\n');
+	} else if (dir_is_ours)
 		rmdir(dir);	/* if there is nothing in it */
 	return status;
 }

@@ -4,7 +4,6 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 #include "rights.h"
@@ -49,20 +48,20 @@ static bool root_drop(void)
 	return !setgroups(0, NULL) && !setgid(NOBODY) && !setuid(NOBODY);
 }
 
-static bool data_limit(void)
+bool rights_limit(int what, rlim_t most)
 {
-	struct rlimit data;
+	struct rlimit has;
 
-	if (getrlimit(RLIMIT_DATA, &data))
+	if (getrlimit(what, &has))
 		return false;
-	if (data.rlim_max > DATA_MAX)
-		data.rlim_max = DATA_MAX;
-	if (data.rlim_cur > data.rlim_max)
-		data.rlim_cur = data.rlim_max;
-	return !setrlimit(RLIMIT_DATA, &data);
+	if (has.rlim_max > most)
+		has.rlim_max = most;
+	if (has.rlim_cur > has.rlim_max)
+		has.rlim_cur = has.rlim_max;
+	return !setrlimit(what, &has);
 }
 
 bool rights_give_up(void)
 {
-	return !prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) && data_limit() && root_drop();
+	return !prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) && rights_limit(RLIMIT_DATA, DATA_MAX) && root_drop();
 }

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "grow.h"
+#include "quote.h"
 #include "why.h"
 
 #define SPANS		8192		/* of a vCPU: how far back a wake-up is explained */
@@ -301,8 +302,8 @@ static void tell(const struct pending *p, char *comm, int cpu, uint64_t now, con
 		tell_json(p, comm, cpu, now, parts, nr);
 		return;
 	}
-	printf("%s: %s (%" PRIu64 ") woke at %" PRIu64 " and ran %.1f us later, on CPU %d\n",
-	       p->guest->path, comm, p->pid, p->at, us(now - p->at), cpu);
+	quote(stdout, p->guest->path);
+	printf(": %s (%" PRIu64 ") woke at %" PRIu64 " and ran %.1f us later, on CPU %d\n", comm, p->pid, p->at, us(now - p->at), cpu);
 	for (i = 0; i < nr; i++)
 		printf("%12.1f us  %s%s%s\n", us(parts[i].ticks), kinds[parts[i].kind],
 		       *parts[i].what ? ": " : "", clean(parts[i].what));

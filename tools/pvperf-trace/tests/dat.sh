@@ -128,6 +128,10 @@ if wanted dat-in-the-way; then
 	rm -r "$work/dat/m"
 	"$program" merge "${dat_files[@]}" -o "$work/dat/m" > /dev/null 2>&1
 	cp -r "$work/dat/m" "$work/dat/before"
+	chmod 600 "$work/dat/host.dat"
+	out=$("$program" merge "${dat_files[@]}" -o "$work/dat/m" 2>&1; stat -c %a "$work/dat/m/host.dat")
+	[[ $out == *600 ]]
+	verdict dat-mode $? "$out"
 	head -c 20000 "$work/dat/vm1.dat" > "$work/dat/cut"
 	mkdir "$work/dat/bad" && mv "$work/dat/cut" "$work/dat/bad/vm1.dat"
 	out=$("$program" merge -h "$work/dat/host.dat" -g "$work/dat/bad/vm1.dat" -o "$work/dat/m" 2>&1)

@@ -13,6 +13,7 @@ record_make() {
 	import os, signal, sys, time
 	out = sys.argv[sys.argv.index('-o') + 1]
 	def end(*a):
+	    time.sleep(float(os.environ.get('SLOW', 0)))
 	    with open(out, 'w') as f:
 	        f.write(' '.join(sys.argv[1:]) + '\n')
 	    sys.exit(0)
@@ -48,6 +49,12 @@ if wanted record; then
 	record_left '-e pvperf:pvperf_guest_clock -e sched' db
 	[ -e "$work/r/ran" ] && [ -z "$(ls "$work"/r/tmp.* 2> /dev/null)" ]
 	verdict record-leaves-nothing $? "$(ls "$work/r")"
+fi
+if wanted record-fails; then
+	rm -rf "$work/r/out"
+	SLOW=20 recorded record-fails 1 web: --guest 'web=sleep 3; false'
+	[ -z "$(ls -d "$work"/r/tmp.* 2> /dev/null)" ]
+	verdict record-fails-leaves-nothing $? "$(ls "$work/r")"
 fi
 if wanted record-ctrl-c; then
 	rm -rf "$work"/r/tmp.* "$work/r/out"
