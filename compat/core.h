@@ -109,11 +109,12 @@ static inline bool pvperf_core_period_begins(struct perf_event *event)
 
 /*
  * event_sched_in() leaves those out of a group whose .state is OFF or less: disabled, in error, or
- * taken off a CPU that went offline, by list_del_event().
+ * taken off a CPU that went offline. list_del_event() has taken that one out of its context: if it
+ * is enabled once the CPU is back its .state says INACTIVE, but nobody schedules it.
  */
 static inline bool pvperf_core_is_off(const struct perf_event *event)
 {
-	return event->state <= PERF_EVENT_STATE_OFF;
+	return event->state <= PERF_EVENT_STATE_OFF || !(event->attach_state & PERF_ATTACH_CONTEXT);
 }
 
 /**

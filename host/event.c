@@ -387,14 +387,31 @@ int pvperf_event_enable(struct pvperf_host_event *event, u64 left)
 	return 0;
 }
 
+/* pvperf_sync_failed() of an event that has a perf_event, without a call on like cores. */
+static bool event_failed(const struct pvperf_host_event *event)
+{
+	if (static_branch_unlikely(&pvperf_kinds_differ))
+		return pvperf_sync_failed(event);
+	return event->enabled && pvperf_core_failed(event->perf);
+}
+
+/* Its CPU is offline, or was while the event was disabled: books that time. */
+static noinline void event_of_cpu_book(struct pvperf_host_event *event)
+{
+	if (event->enabled && event->perf && pvperf_core_is_off(event->perf))
+		pvperf_sync_event(event);
+}
+
 void pvperf_event_disable(struct pvperf_host_event *event)
 {
 	lockdep_assert_held(&event->vcpu->lock);
+	if (unlikely(event->attr.flags & KVM_PERF_FLAG_CPU))
+		event_of_cpu_book(event);
 	/* First, as beside one that has failed that of another kind of cores may be on. */
 	if (event->enabled && event->perf)
 		static_call(pvperf_perf_disable)(event->perf);
 	/* Books the time without a counter, which is lost once .enabled is false. */
-	if (!event->perf || pvperf_sync_failed(event))
+	if (!event->perf || event_failed(event))
 		pvperf_sync_event(event);
 	event->enabled = false;
 	pvperf_sync_event(event);

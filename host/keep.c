@@ -15,12 +15,19 @@
 #include <linux/kvm_pvperf.h>
 #include <linux/perf_event.h>
 #include <linux/smp.h>
+#include <linux/wait.h>
 #include <linux/workqueue.h>
 #include "keep.h"
 #include "kinds.h"
 
 /* How long after the last use of a kind its event is kept, and after a failure none made. */
 #define KEEP_FOR	(10 * HZ)
+
+/*
+ * How long an OPEN waits. A process that reads an event of the CPU to memory that does not come
+ * holds perf's lock of that CPU, which the work wants, too.
+ */
+#define KEEP_WAIT	(HZ / 10)
 
 struct keep {
 	u32 type;
@@ -58,6 +65,12 @@ static bool keep_failed(const struct keep *keep)
 	unsigned long failed = READ_ONCE(keep->failed);
 
 	return failed && time_before(jiffies, failed + KEEP_FOR);
+}
+
+/* There is one, or there can be none now. */
+static bool keep_is_tried(const struct keep *keep)
+{
+	return READ_ONCE(keep->perf) || keep_failed(keep);
 }
 
 static void keep_create(struct keep *keep)
@@ -100,6 +113,8 @@ static bool keep_expire(struct keep *keep)
 /* The kernel's own unbound one has another name in 7.x. */
 static struct workqueue_struct *keep_works;
 
+static DECLARE_WAIT_QUEUE_HEAD(keep_tried);
+
 static void keep_work(struct work_struct *work);
 static DECLARE_DELAYED_WORK(keep_later, keep_work);
 
@@ -113,8 +128,17 @@ static void keep_work(struct work_struct *work)
 			keep_create(keep);
 		again |= keep_expire(keep);
 	}
+	wake_up_all(&keep_tried);
 	if (again)
 		queue_delayed_work(keep_works, &keep_later, HZ);
+}
+
+/* noinline: it wants more of a stack's frame than an OPEN that finds one. */
+static noinline void keep_want(struct keep *keep)
+{
+	WRITE_ONCE(keep->wanted, true);
+	mod_delayed_work(keep_works, &keep_later, 0);
+	wait_event_killable_timeout(keep_tried, keep_is_tried(keep), KEEP_WAIT);
 }
 
 void pvperf_keep_make(const struct guest_perf_attr *attr)
@@ -124,11 +148,8 @@ void pvperf_keep_make(const struct guest_perf_attr *attr)
 	if (!keep)
 		return;
 	WRITE_ONCE(keep->last, jiffies);
-	if (READ_ONCE(keep->perf) || keep_failed(keep))
-		return;
-	WRITE_ONCE(keep->wanted, true);
-	mod_delayed_work(keep_works, &keep_later, 0);
-	flush_delayed_work(&keep_later);
+	if (unlikely(!keep_is_tried(keep)))
+		keep_want(keep);
 }
 
 void pvperf_keep_get(const struct guest_perf_attr *attr)

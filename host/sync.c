@@ -16,21 +16,17 @@
 #include "sync.h"
 #include "thread.h"
 
-static __always_inline u32 state_told(int state)
+static __always_inline u32 state_told(const struct perf_event *perf, int state)
 {
-	switch (state) {
-	case PERF_EVENT_STATE_ACTIVE:
+	if (likely(state == PERF_EVENT_STATE_ACTIVE))
 		return KVM_PERF_STATE_COUNTING;
-	case PERF_EVENT_STATE_INACTIVE:
-		return KVM_PERF_STATE_STARVED;
-	default:
-		return KVM_PERF_STATE_ERROR;
-	}
+	return state == PERF_EVENT_STATE_INACTIVE && !pvperf_core_is_off(perf) ?
+	       KVM_PERF_STATE_STARVED : KVM_PERF_STATE_ERROR;
 }
 
 static noinline u32 state_of_kinds(const struct pvperf_host_event *event)
 {
-	return state_told(pvperf_kinds_state(event));
+	return state_told(event->perf, pvperf_kinds_state(event));
 }
 
 static __always_inline u32 state_now(const struct pvperf_host_event *event)
@@ -41,7 +37,7 @@ static __always_inline u32 state_now(const struct pvperf_host_event *event)
 		return KVM_PERF_STATE_ERROR;
 	if (static_branch_unlikely(&pvperf_kinds_differ))
 		return state_of_kinds(event);
-	return state_told(READ_ONCE(event->perf->state));
+	return state_told(event->perf, READ_ONCE(event->perf->state));
 }
 
 /* Inline: READ and ENABLE ask several times. */

@@ -275,10 +275,9 @@ bool pvperf_vcpu_lock_soon(struct pvperf_vcpu *vcpu)
 	return true;
 }
 
-static bool event_is_there(struct pvperf_vm *vm, const struct pvperf_host_event *event)
+static bool branches_are_there(struct pvperf_vm *vm, const struct pvperf_host_event *event)
 {
-	return pvperf_pin_is_there(vm, event->pin) &&
-	       (!event->attr.sample_type || pvperf_pin_is_there(vm, event->branches->pin));
+	return !event->attr.sample_type || pvperf_pin_is_there(vm, event->branches->pin);
 }
 
 /* Each overflow writes to the page, too: a vCPU that has lost it has no events any more. */
@@ -289,9 +288,9 @@ static void vcpu_clear_lost(struct pvperf_vcpu *vcpu)
 	bool lost = vcpu->pin && !pvperf_pin_is_there(vm, vcpu->pin);
 
 	list_for_each_entry_safe(event, next, &vcpu->events, node) {
-		if (!event_is_there(vm, event))
+		if (!pvperf_pin_is_there(vm, event->pin))
 			pvperf_event_close(event, PVPERF_END_SILENT);
-		else if (lost)
+		else if (lost || !branches_are_there(vm, event))
 			pvperf_event_close(event, vcpu_end_now(vcpu, PVPERF_END_GONE));
 	}
 	if (lost)

@@ -10,6 +10,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 
@@ -169,6 +170,7 @@ TEST_F(branches, form)
 	EXPECT_CALL(0, call(self->v, KVM_PERF_OP_CLOSE, 0, 0));
 	attr.sample_type = 0;
 	EXPECT_CALL(0, open_at(self->v, 0, &attr, AT_BATCH + end, AT_BRANCHES(0)));
+	EXPECT_CALL(-KVM_EEXIST, open_branches(self->v, 0, PERIOD));
 }
 
 /* The host writes its structure, no byte around it, and nothing once the event is closed. */
@@ -192,6 +194,55 @@ TEST_F(branches, memory)
 	ASSERT_EQ(0, run(self->v, LONG));
 	for (i = 0; i < TINY_PAGE; i++)
 		ASSERT_EQ(CANARY, page[i]);
+}
+
+#define AT_OTHER_SLOT	0x40000000ull
+
+/* Userspace takes the memory of the branches alone: the event ends, and nothing more is written. */
+TEST_F(branches, memory_goes)
+{
+	struct kvm_userspace_memory_region region = {
+		.slot = 9, .guest_phys_addr = AT_OTHER_SLOT, .memory_size = TINY_PAGE,
+	};
+	uint8_t *page = mmap(NULL, TINY_PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	struct guest_perf_attr attr = attr_branches(PERIOD);
+	int i;
+
+	ASSERT_NE(MAP_FAILED, page);
+	region.userspace_addr = (uintptr_t)page;
+	ASSERT_EQ(0, ioctl(self->vm.fd, KVM_SET_USER_MEMORY_REGION, &region));
+	ASSERT_CALL(0, open_at(self->v, 0, &attr, AT_PARAM, AT_OTHER_SLOT));
+	ASSERT_CALL(0, call(self->v, KVM_PERF_OP_ENABLE, 0, 0));
+	ASSERT_EQ(0, run(self->v, LONG));
+	EXPECT_LT(0, ((struct guest_perf_branches *)page)->number);
+	region.memory_size = 0;
+	ASSERT_EQ(0, ioctl(self->vm.fd, KVM_SET_USER_MEMORY_REGION, &region));
+	for (i = 0; i < 100 && self->e->state != KVM_PERF_STATE_GONE; i++)
+		usleep(10000);
+	EXPECT_EQ(KVM_PERF_STATE_GONE, self->e->state);
+	memset(page, CANARY, TINY_PAGE);
+	ASSERT_EQ(0, run(self->v, LONG));
+	for (i = 0; i < TINY_PAGE; i++)
+		ASSERT_EQ(CANARY, page[i]);
+	munmap(page, TINY_PAGE);
+}
+
+/* KVM's log of dirty pages has the page of the branches, also if it begins after the last call. */
+TEST_F(branches, logged)
+{
+	struct kvm_userspace_memory_region region = {
+		.flags = KVM_MEM_LOG_DIRTY_PAGES, .memory_size = TINY_MEM,
+		.userspace_addr = (uintptr_t)self->vm.mem,
+	};
+	uint64_t pages[TINY_MEM / TINY_PAGE / 64] = { 0 }, gfn = AT_BRANCHES(0) / TINY_PAGE;
+	struct kvm_dirty_log log = { .dirty_bitmap = pages };
+
+	ASSERT_CALL(0, begin(self->v, 0, LONG * TINY_BRANCH_INSNS * 3 / 4));
+	ASSERT_EQ(0, ioctl(self->vm.fd, KVM_SET_USER_MEMORY_REGION, &region));
+	ASSERT_EQ(0, run(self->v, LONG));
+	ASSERT_LT(0, self->e->overflows);
+	ASSERT_EQ(0, ioctl(self->vm.fd, KVM_GET_DIRTY_LOG, &log));
+	EXPECT_EQ(1, pages[gfn / 64] >> gfn % 64 & 1);
 }
 
 #define DEBUGCTL	0x1d9

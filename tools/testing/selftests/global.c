@@ -380,4 +380,35 @@ TEST_F(global, offline)
 	EXPECT_LE(SECOND / 10, later.time_enabled - e.time_enabled);
 }
 
+/* Nobody reads the event before it is disabled, or the CPU comes back before it is enabled. */
+TEST_F(global, offline_unseen)
+{
+	struct tiny_vcpu *v = &self->vms.in.vcpu[0];
+	const struct timespec tenth = { .tv_nsec = SECOND / 10 };
+	struct guest_perf_event e, later;
+
+	NEED_PMU();
+	ASSERT_TRUE(trusted(&self->vms.in));
+	if (open_cpu(v, 1, 0))
+		SKIP(return, "the host has one CPU");
+	ASSERT_CALL(0, id_call(v, KVM_PERF_OP_ENABLE, 1));
+	e = read_cpu(v);
+	ASSERT_TRUE(cpu_online(1, "0"));
+	nanosleep(&tenth, NULL);
+	EXPECT_CALL(0, id_call(v, KVM_PERF_OP_DISABLE, 1));
+	ASSERT_TRUE(cpu_online(1, "1"));
+	later = read_cpu(v);
+	EXPECT_LE(SECOND / 10, later.time_enabled - e.time_enabled);
+	EXPECT_GT(SECOND / 10, later.time_running - e.time_running);
+
+	ASSERT_CALL(0, id_call(v, KVM_PERF_OP_ENABLE, 1));
+	e = read_cpu(v);
+	EXPECT_EQ(KVM_PERF_STATE_ERROR, e.state);
+	nanosleep(&tenth, NULL);
+	later = read_cpu(v);
+	EXPECT_LE(SECOND / 10, later.time_enabled - e.time_enabled);
+	EXPECT_EQ(e.time_running, later.time_running);
+	EXPECT_EQ(e.count, later.count);
+}
+
 TEST_HARNESS_MAIN

@@ -91,6 +91,7 @@ enum {
 	PERF_EVENT_STATE_ACTIVE,
 };
 
+#define PERF_ATTACH_CONTEXT	1
 #define PERF_HES_STOPPED	1
 #define PERF_SAMPLE_PERIOD	256
 
@@ -110,6 +111,7 @@ struct perf_event {
 	struct pmu *pmu;
 	struct list_head sibling_list;
 	struct perf_event *group_leader;
+	unsigned int attach_state;
 	int state;
 	local64_t count;
 	u64 tstamp, total_time_enabled, total_time_running;

@@ -45,6 +45,7 @@ static struct perf_event *event_new(struct pmu *pmu, struct perf_event *leader)
 
 	event->sibling_list.next = event->sibling_list.prev = &event->sibling_list;
 	event->group_leader = leader ?: event;
+	event->attach_state = PERF_ATTACH_CONTEXT;
 	event->pmu = pmu;
 	event->tstamp = unit_now;
 	if (pmu == &ours)

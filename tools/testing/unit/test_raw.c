@@ -88,7 +88,7 @@ static void test_config1(void)
 	    pvperf_raw_wants_config1(PVPERF_RAW_INTEL_TSX, 0x01cd),
 	    "Intel's off-core responses and load latency have a second register");
 	tap(!pvperf_raw_wants_config1(PVPERF_RAW_INTEL, 0x5300c0) &&
-	    !pvperf_raw_wants_config1(PVPERF_RAW_INTEL, 0x04b7),
+	    !pvperf_raw_wants_config1(PVPERF_RAW_INTEL, 0x10b7),
 	    "other events have none");
 	tap(!pvperf_raw_wants_config1(PVPERF_RAW_AMD, 0x01b7) &&
 	    !pvperf_raw_wants_config1(PVPERF_RAW_OTHER, 0x01b7), "nor has any of AMD's");
