@@ -15,10 +15,10 @@ want=20000004
 spinner=
 spin() {
 	[ "$1" = yes ] || return
-	spinner=$(host 'nice -n -5 sh -c "while :; do :; done" > /dev/null 2>&1 & echo $!')
+	spinner=$(host 'for c in $(seq $(nproc)); do nice -n -5 sh -c "while :; do :; done" > /dev/null 2>&1 & echo $!; done')
 }
 unspin() {
-	[ -z "$spinner" ] || host "kill $spinner"
+	[ -z "$spinner" ] || host "kill $(echo $spinner)"
 	spinner=
 }
 trap unspin EXIT

@@ -7,8 +7,7 @@ import re
 from .message import die
 
 Test = collections.namedtuple('Test', 'name where mode flags smp timeout command')
-FLAGS = {'intel', 'both', 'each', 'long', 'silicon', 'v2', 'lbr', 'tells', 'measures', 'one', 'hybrid',
-         'unlike'}
+FLAGS = {'intel', 'both', 'each', 'long', 'silicon', 'v2', 'lbr', 'tells', 'measures', 'hybrid', 'unlike'}
 
 
 def read(path):
