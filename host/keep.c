@@ -138,7 +138,9 @@ static noinline void keep_want(struct keep *keep)
 {
 	WRITE_ONCE(keep->wanted, true);
 	mod_delayed_work(keep_works, &keep_later, 0);
-	wait_event_killable_timeout(keep_tried, keep_is_tried(keep), KEEP_WAIT);
+	/* So that one OPEN waits, and not each one of a batch. The work may still make it. */
+	if (!wait_event_killable_timeout(keep_tried, keep_is_tried(keep), KEEP_WAIT))
+		WRITE_ONCE(keep->failed, jiffies | 1);
 }
 
 void pvperf_keep_make(const struct guest_perf_attr *attr)

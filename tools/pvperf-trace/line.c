@@ -31,18 +31,40 @@ static const char *pid_before(const char *text, const char *end)
 	return at < end && at > text ? at : NULL;
 }
 
-/* " [012] " behind a thread's number: where its digits begin, or NULL. The name may have brackets, too. */
+/* The ": " behind a time, or NULL. */
+static const char *find_time(const char *from)
+{
+	const char *end;
+
+	for (end = from; (end = strstr(end, ": ")); end += 2)
+		if (digit(from, end - 1))
+			return end;
+	return NULL;
+}
+
+/* A name has 15 characters, and may have numbers and brackets, too. */
+#define BEFORE_CPU	80
+
+/*
+ * " [012] " before the time: where its digits begin, or NULL. The last one behind a thread's number,
+ * or the first one where the lines have none.
+ */
 static const char *find_cpu(const char *text)
 {
-	const char *at = text, *end;
+	const char *at = text, *end, *first = NULL, *best = NULL, *time = NULL;
 
-	while ((at = strstr(at, " ["))) {
+	while ((at = strstr(at, " [")) && at - text < BEFORE_CPU && (!time || at < time)) {
 		at += 2;
 		end = at + strspn(at, "0123456789");
-		if (end > at && *end == ']' && pid_before(text, at - 2))
-			return at;
+		if (end == at || end[0] != ']' || end[1] != ' ')
+			continue;
+		first = first ?: at;
+		if (!pid_before(text, at - 2))
+			continue;
+		best = at;
+		time = find_time(end);
 	}
-	return NULL;
+	return best ?: first;
 }
 
 /*
@@ -76,7 +98,7 @@ static bool take_time(struct line *line, const char *from, const char *end)
 
 bool line_parse(struct line *line, const char *text)
 {
-	const char *cpu = find_cpu(text), *end;
+	const char *cpu = find_cpu(text), *pid, *end;
 	unsigned long number;
 
 	line->text = text;
@@ -84,11 +106,10 @@ bool line_parse(struct line *line, const char *text)
 		return false;
 	number = strtoul(cpu, NULL, 10);
 	line->cpu = number > UINT_MAX ? UINT_MAX : number;
-	line->pid = strtoul(pid_before(text, cpu - 2), NULL, 10);
-	for (end = cpu; (end = strstr(end, ": ")); end += 2)
-		if (digit(cpu, end - 1))
-			return take_time(line, cpu, end);
-	return false;
+	pid = pid_before(text, cpu - 2);
+	line->pid = pid ? strtoul(pid, NULL, 10) : 0;
+	end = find_time(cpu);
+	return end && take_time(line, cpu, end);
 }
 
 const char *line_event(const struct line *line, const char *name)

@@ -174,6 +174,16 @@ static void signals_take(void)
 	for (i = 0; i < sizeof(ends) / sizeof(*ends); i++)
 		if (signal(ends[i], SIG_IGN) != SIG_IGN)
 			signal(ends[i], parts_remove);
+	signal(SIGPIPE, SIG_IGN);	/* out_end() tells */
+}
+
+/* Until the end, which is near: all copies get their names, or none. */
+static void signals_hold(void)
+{
+	sigset_t all_signals;
+
+	sigfillset(&all_signals);
+	sigprocmask(SIG_BLOCK, &all_signals, NULL);
 }
 
 /* --------------------------------------------------------------------- stamping */
@@ -423,10 +433,8 @@ static int out_end(void)
 /* What it prints is the user's: --why. */
 static int read_status(const struct merge *merge, pid_t parent)
 {
-	int status;
+	int status = read_all(merge, parent);
 
-	signal(SIGPIPE, SIG_IGN);	/* out_end() tells */
-	status = read_all(merge, parent);
 	if (status != EXIT_NO_COPIES && out_end())
 		status = EXIT_NO_COPIES;
 	return status == EXIT_NO_COPIES ? status : EXIT_COPIES + status;
@@ -496,6 +504,7 @@ int merge_dat(const struct merge *merge)
 	/* A moment before the copies are there: without the commands there shall be none. */
 	if (status != EXIT_NO_COPIES && !merge->why.task && commands_print())
 		status = EXIT_NO_COPIES;
+	signals_hold();
 	if (all_keep(status != EXIT_NO_COPIES) || status == EXIT_NO_COPIES)
 		return EXIT_PROBLEM;
 	return status;

@@ -95,10 +95,12 @@ bool proof_tell(const char *path, unsigned int cpu, const struct share *share)
 {
 	uint64_t beside = share->seen - share->judged;
 	bool many = beside > share->judged * BESIDE_MANY;
+	static bool told;
 
 	if (no_memory) {
-		quote_begin(path);
-		fprintf(stderr, "CPU %u: no memory to tell whether its events lie where its vCPU ran\n", cpu);
+		if (!told)
+			fprintf(stderr, "pvperf: no memory to tell whether events lie where their vCPUs ran\n");
+		told = true;
 		return false;
 	}
 	if (!entered)

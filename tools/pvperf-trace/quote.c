@@ -23,6 +23,10 @@ static int wide_at(const char *c)
 	for (i = 1; i < n; i++)
 		if (u[i] < 0x80 || u[i] > 0xbf)
 			return 0;
+	/* Longer than need be, a surrogate, or above U+10FFFF. */
+	if ((u[0] == 0xe0 && u[1] < 0xa0) || (u[0] == 0xed && u[1] > 0x9f) ||
+	    (u[0] == 0xf0 && u[1] < 0x90) || (u[0] == 0xf4 && u[1] > 0x8f))
+		return 0;
 	return n == 2 && u[0] == 0xc2 && u[1] < 0xa0 ? 0 : n;
 }
 

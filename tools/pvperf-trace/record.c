@@ -73,7 +73,7 @@ static const char script[] =
 	"d=$(mktemp -d) || fail 'there is no room for a file'\n"
 	"f=$d/trace\n"
 	"trap 'rm -rf \"$d\"' EXIT\n"
-	"trap 'exit 1' HUP INT TERM\n"	/* or dash would not run the first one */
+	"trap 'kill $! 2> /dev/null; exit 1' HUP INT TERM\n"	/* or dash would not run the first one */
 	"trace-cmd record -C x86-tsc%s -o \"$f\" $has%s%s > \"$f.log\" 2>&1 < /dev/null &\n"
 	"n=0\n"
 	"until [ -e \"$f.cpu0\" ] && [ \"$(cat $events/../tracing_on)\" = 1 ] &&\n"

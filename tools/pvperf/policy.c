@@ -221,7 +221,7 @@ static int take(const char *path, bool apply)
 		fprintf(stderr, "pvperf: the rules stay as they were\n");
 	else if (good && apply)
 		status = rules_write(&rules, 0, kept);
-	if (!status)
+	if (status != EXIT_PROBLEM)
 		printf("%d rules%s\n", rules.n, apply ? " hold now" : "");
 	rules_free(&rules);
 	return status;
@@ -342,7 +342,7 @@ static int set_rule(struct rules *rules, const struct vm *vm, const struct pvper
 	if (rule->given && !rules_put_first(rules, line))
 		return EXIT_PROBLEM;
 	status = rules_write(rules, !!rule->given, rules->n);
-	if (!status)
+	if (status != EXIT_PROBLEM)
 		printf("VM %s: %s\n", vm->pid, rule->given ? words : "no rule of its own any more");
 	return status;
 }
@@ -388,8 +388,10 @@ static int vms_and_rules_read(struct vm **vms, struct rules *rules)
 	char standard[1024];
 	int n = rules_read(rules, standard, sizeof(standard)) ? vms_read(vms) : -1;
 
-	if (n >= 0 && !(rules_read(&after, standard, sizeof(standard)) && rules_same(rules, &after))) {
-		failure("a VM has ended meanwhile, and the rules have changed; try again");
+	if (n >= 0 && !rules_read(&after, standard, sizeof(standard)))
+		n = -1;
+	if (n >= 0 && !rules_same(rules, &after)) {
+		failure("the rules have changed meanwhile, as when a VM ends; try again");
 		n = -1;
 	}
 	rules_free(&after);

@@ -162,8 +162,6 @@ static const char *device_todo(int err)
 		       "pvperf_host is not loaded, see pvperf check";
 	if ((err == EACCES || err == EPERM) && geteuid())
 		return "run it as root";
-	if (err == EBUSY)
-		return "the rules hold, but one VM follows later; dmesg names its process";
 	return "dmesg says more";
 }
 
@@ -277,7 +275,11 @@ int rules_write(struct rules *rules, int first, int end)
 
 	while (err == EINVAL && drop_ended(rules, first, &end))
 		err = device_write(rules);
+	if (err == EBUSY) {
+		failure("a VM holds up perf, and follows the rules later; dmesg names its process");
+		return EXIT_DOUBT;
+	}
 	if (err)
 		failure("can't write " RULES_DEVICE ": %s; %s", strerror(err), device_todo(err));
-	return !err ? EXIT_FITS : err == EBUSY ? EXIT_DOUBT : EXIT_PROBLEM;
+	return err ? EXIT_PROBLEM : EXIT_FITS;
 }

@@ -99,8 +99,8 @@ merged merge-long-line 1 'guest: a line has 65536 bytes' -h "$work/host" -g "$wo
 merge_files
 sed 's/sched_wakeup: /&\x00\x1b/' "$work/guest" > "$work/more"
 merged merge-nul 0 'sched_wakeup: ??[detail]' -h "$work/host" -g "$work/more" -t $offset
-sed -i '1s/sched_wakeup: /&a\xc2\x9b\x9b2J\xc3\xa9/' "$work/more"
-merged merge-control-c1 0 'sched_wakeup: a???2Jé' -h "$work/host" -g "$work/more" -t $offset
+sed -i '1s/sched_wakeup: /&a\xc2\x9b\x9b2J\xc3\xa9\xe0\x82\x9b/' "$work/more"
+merged merge-control-c1 0 'sched_wakeup: a???2Jé???' -h "$work/host" -g "$work/more" -t $offset
 # The offset steps by 2^40 after the first event.
 merge_files
 merge_clocks $offset 4294967296 32
@@ -133,7 +133,7 @@ merged merge-bad-offset 2 'wants OFFSET or OFFSET,RATIO,FRAC' -h a -g b -t 1,2
 merged merge-no-text 1 'Is a directory' -h "$work" -g "$work/guest" -t 1
 # A name with brackets, and ftrace's record-tgid.
 merge_files
-sed -i 's/comm-3826 /a [5]-3826 /' "$work/guest"
+sed -i '1s/comm-3826 /a 1 [5] b-3826 /; 2s/comm-3826 /a [5]-3826 /' "$work/guest"
 sed -i 's/-2687 /-2687 (   2680)/' "$work/host"
 merge_clocks $offset 1 0
 merged merge-names 0 'CPU 0: 2 of 2 events lie between' -h "$work/host" -g "$work/guest"

@@ -28,7 +28,7 @@ machine_vms() {
 	  vcpu index=0 events=3 attached=1 nmis=5
 	    event id=0 type=hardware config=0x0 flags=0x21 period=0 state=off count=527118 enabled=400 running=100
 	    event id=1 type=cache config=0x10000 flags=0x11 period=4000 state=counting count=18446744073709551615 enabled=0 running=0
-	    event id=66 type=raw config=0x1c0 flags=0x1001 period=0 state=starved count=0 enabled=4 running=4
+	    event id=66 type=raw config=0x1c0 flags=0x5001 cpu=3 period=0 state=starved count=0 enabled=4 running=4
 	  vcpu index=1 events=0 attached=0 nmis=0
 	vm pid=200 pages=0 held=0 calls=1 ops=0 refused=0 overflows=0 nmis=0
 	  policy rule=0 access=local priority=flexible raw=yes branches=off host_events=yes max_events=64 max_vm_events=4096 max_opens=4096 max_calls=1000000000 max_overflows=16000 max_pages=2048 min_period=1000
@@ -53,7 +53,7 @@ listed list-vcpu : 0 'vCPU 0: 3 events, attached, 5 NMIs'
 listed list-vcpu-bare : 0 'vCPU 1: 0 events, not attached'
 listed list-event : 0 ' 0 cycles:u - off 527118 400 25.00%'
 listed list-event-cache : 0 ' 1 L1-dcache-load-misses:k 4000 counting 18446744073709551615 0 -'
-listed list-event-raw : 0 ' 66 r1c0+kind1 - starved 0 4 100.00%'
+listed list-event-raw : 0 ' 66 r1c0+kind1+cpu3 - starved 0 4 100.00%'
 listed list-event-software \
 	'sed -i "s/hardware config=0x0/software config=0x3/" sys/kernel/debug/pvperf/vms' \
 	0 ' 0 host-context-switches:u '
