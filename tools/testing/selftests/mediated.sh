@@ -54,7 +54,7 @@ tap $(($(refusals mediated) != 6)) "the log names each refused VM once" "$(refus
 # A guest with a mediated vPMU, and unmodified perf in it.
 echo > $trace/trace
 out=$(guest -q '-cpu host' '
-	dmesg | sed -n "s/^.*pvperf_guest: the host has lent/line: &/p"
+	dmesg | sed -n "s/^.*pvperf_guest: the host gives no event of this kind now/line: &/p"
 	perf stat -x, -e cycles,pvperf/vcpu-cycles/,pvperf/host-context-switches/ sleep 0.1 2>&1
 	host cat /sys/kernel/debug/pvperf/vms' 2>&1)
 printf '%s\n' "$out" | sed 's/^/# /'
