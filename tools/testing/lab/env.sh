@@ -19,15 +19,20 @@ kernel_names() { awk '!/^#/ && NF { print $1 }' "$LAB/kernels"; }
 # kernel_suite 6.12: the suite that has it
 kernel_suite() {
 	local s
-	s=$(awk -v k="$1" '!/^#/ && $1 == k { print $2 }' "$LAB/kernels" "$LAB/kernels.debug")
+	s=$(awk -v k="$1" '!/^#/ && $1 == k { print $2 }' "$LAB"/kernels{,.debug,.flavours})
 	[ -n "$s" ] || die "no kernel '$1' in tools/testing/lab/kernels; there are: $(kernel_names | xargs)"
 	echo "$s"
 }
 
-# stock NAME: of a kernel that tells, or its suite: the name of Debian's
+# flavour NAME: of a kernel or its suite: rt, or nothing
+flavour() { case $1 in *-rt) echo rt;; esac; }
+
+# stock NAME: of a kernel of another flavour, or that tells, or of its suite: Debian's usual one
 stock() {
-	local name=${1%-debug}
-	echo "${name%-races}"
+	local name=${1%-debug} f
+	f=$(flavour "$1")
+	name=${name%-races}
+	echo "${name%${f:+-$f}}"
 }
 
 # perf_suite SUITE: the suite whose perf a kernel of SUITE gets: its own, as its users have

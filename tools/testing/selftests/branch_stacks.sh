@@ -31,6 +31,9 @@ refused 'of the kernel' perf record -o $data -b -e cycles true
 tap $? "of the kernel, too: refused, with the reason"
 refused 'of this kind' perf record -o $data --call-graph lbr -e cycles:u true
 tap $? "call stacks: refused, with the reason"
+e=pvperf/vcpu-cycles/u
+refused 'more than 4 events' perf record -o $data -j any,u -e "{$e,$e,$e,$e,$e}" true
+tap $? "five in a group of pvperf: refused, with the reason"
 
 # ways KIND...: "FROM/TO" of branchy's branches of these kinds, in their order
 ways() {

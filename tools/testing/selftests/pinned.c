@@ -263,6 +263,8 @@ TEST_F(pinned, huge)
 	most = max / HUGE_PAGES;
 	if (most < 1 || most >= HUGE_N)
 		SKIP(return, "max_pages is %ld", max);
+	if (access("/sys/kernel/mm/transparent_hugepage", F_OK))
+		SKIP(return, "no transparent huge pages");
 	ASSERT_TRUE(huge_add(&self->vm));
 	ASSERT_CALL(0, open_at(self->v, 0, AT_HUGE));
 	if (shown(" held=") == 1)

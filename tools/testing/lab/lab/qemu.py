@@ -31,7 +31,8 @@ def accelerator(a):
                   *(['-icount', 'shift=0,sleep=off'] if a.icount else []),
                   '-seed', str(a.seed), '-rtc', 'base=2026-01-01,clock=vm',
                   '-cpu', 'EPYC,+svm,+npt,+vgif,pmu-emu=on' + (',pmu-v2=on' if a.pmu_v2 or a.lbr else '')
-                  + (',pmu-lbr=on' if a.lbr else '')]
+                  + (',pmu-lbr=on' if a.lbr else '')
+                  + (',+invtsc' if a.host.endswith('-rt') else '')]     # or its KVM does not load
 
 
 def command(a, accel, append, log, tmp):
