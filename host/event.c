@@ -387,14 +387,6 @@ int pvperf_event_enable(struct pvperf_host_event *event, u64 left)
 	return 0;
 }
 
-/* pvperf_sync_failed() of an event that has a perf_event, without a call on like cores. */
-static bool event_failed(const struct pvperf_host_event *event)
-{
-	if (static_branch_unlikely(&pvperf_kinds_differ))
-		return pvperf_sync_failed(event);
-	return event->enabled && pvperf_core_failed(event->perf);
-}
-
 /* Its CPU is offline, or was while the event was disabled: books that time. */
 static noinline void event_of_cpu_book(struct pvperf_host_event *event)
 {
@@ -411,7 +403,7 @@ void pvperf_event_disable(struct pvperf_host_event *event)
 	if (event->enabled && event->perf)
 		static_call(pvperf_perf_disable)(event->perf);
 	/* Books the time without a counter, which is lost once .enabled is false. */
-	if (!event->perf || event_failed(event))
+	if (!event->perf || pvperf_kinds_has_failed(event))
 		pvperf_sync_event(event);
 	event->enabled = false;
 	pvperf_sync_event(event);

@@ -35,7 +35,7 @@ struct keep {
 	atomic_t users;
 	bool wanted;
 	unsigned long last;		/* when somebody last wanted or used it */
-	unsigned long failed;		/* when no event could be made; 0: it could */
+	unsigned long failed;		/* when none could be made, or in KEEP_WAIT; 0: it could */
 	struct perf_event *perf;	/* keep_work() makes and releases it */
 };
 
@@ -67,7 +67,7 @@ static bool keep_failed(const struct keep *keep)
 	return failed && time_before(jiffies, failed + KEEP_FOR);
 }
 
-/* There is one, or there can be none now. */
+/* There is one, or nobody waits for one now. */
 static bool keep_is_tried(const struct keep *keep)
 {
 	return READ_ONCE(keep->perf) || keep_failed(keep);
@@ -138,7 +138,7 @@ static noinline void keep_want(struct keep *keep)
 {
 	WRITE_ONCE(keep->wanted, true);
 	mod_delayed_work(keep_works, &keep_later, 0);
-	/* So that one OPEN waits, and not each one of a batch. The work may still make it. */
+	/* So that not each OPEN of a batch waits. The work may still make the event. */
 	if (!wait_event_killable_timeout(keep_tried, keep_is_tried(keep), KEEP_WAIT))
 		WRITE_ONCE(keep->failed, jiffies | 1);
 }

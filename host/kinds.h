@@ -13,6 +13,7 @@
 #include <linux/perf_event.h>
 #include <linux/static_call.h>
 #include <linux/types.h>
+#include "../compat/core.h"
 #include "../compat/count.h"
 #include "state.h"
 
@@ -46,5 +47,18 @@ u64 pvperf_kinds_count_nmi(const struct pvperf_host_event *event);
 
 /* pvperf_core_failed() of any kind; any context. */
 bool pvperf_kinds_failed(const struct pvperf_host_event *event);
+
+/*
+ * Has perf given up an enabled event, as it is pinned and has found no counter? Any context.
+ * Inline: READ and ENABLE ask several times.
+ */
+static __always_inline bool pvperf_kinds_has_failed(const struct pvperf_host_event *event)
+{
+	if (!event->enabled || !event->perf)
+		return false;
+	if (static_branch_unlikely(&pvperf_kinds_differ))
+		return pvperf_kinds_failed(event);
+	return pvperf_core_failed(event->perf);
+}
 
 #endif /* _PVPERF_HOST_KINDS_H */

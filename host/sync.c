@@ -40,21 +40,6 @@ static __always_inline u32 state_now(const struct pvperf_host_event *event)
 	return state_told(event->perf, READ_ONCE(event->perf->state));
 }
 
-/* Inline: READ and ENABLE ask several times. */
-static __always_inline bool sync_failed(const struct pvperf_host_event *event)
-{
-	if (!event->enabled || !event->perf)
-		return false;
-	if (static_branch_unlikely(&pvperf_kinds_differ))
-		return pvperf_kinds_failed(event);
-	return pvperf_core_failed(event->perf);
-}
-
-bool pvperf_sync_failed(const struct pvperf_host_event *event)
-{
-	return sync_failed(event);
-}
-
 /* The time, read once in a call: good enough for all of the call. */
 static u64 sync_now(const struct pvperf_host_event *event)
 {
@@ -102,7 +87,8 @@ static s64 sync_ran_since(struct pvperf_host_event *event)
 /* Has perf stopped both clocks of an event that the guest believes to be on? */
 static bool sync_stands(const struct pvperf_host_event *event)
 {
-	return pvperf_sync_failed(event) || (event->enabled && pvperf_core_is_off(event->perf));
+	return pvperf_kinds_has_failed(event) ||
+	       (event->enabled && pvperf_core_is_off(event->perf));
 }
 
 /*
@@ -231,7 +217,7 @@ void pvperf_sync_event(struct pvperf_host_event *event)
 void pvperf_sync_revive(struct pvperf_host_event *event)
 {
 	lockdep_assert_held(&event->vcpu->lock);
-	if (!sync_failed(event))
+	if (!pvperf_kinds_has_failed(event))
 		return;
 	/* Neither of its times has grown since. */
 	if (event->attr.sample_type)
@@ -239,7 +225,7 @@ void pvperf_sync_revive(struct pvperf_host_event *event)
 	pvperf_core_retry(event->perf);
 	if (static_branch_unlikely(&pvperf_kinds_differ))
 		pvperf_kinds_retry(event);
-	if (!sync_failed(event))
+	if (!pvperf_kinds_has_failed(event))
 		pvperf_sync_event(event);
 }
 
@@ -254,7 +240,7 @@ void pvperf_sync_read(struct pvperf_host_event *event)
 
 	if (sync_quickly(event))
 		return;
-	failed = sync_failed(event);
+	failed = pvperf_kinds_has_failed(event);
 	if (failed || event->attr.flags & KVM_PERF_FLAG_CPU) {
 		if (event->retried == call)
 			return;

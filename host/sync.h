@@ -42,12 +42,6 @@ void pvperf_sync_event_as(struct pvperf_host_event *event, u32 state);
 void pvperf_sync_event_quietly(struct pvperf_host_event *event, u32 state);
 
 /*
- * Has perf given up an enabled event? Any context. Returns true if the event is pinned and has
- * found no counter.
- */
-bool pvperf_sync_failed(const struct pvperf_host_event *event);
-
-/*
  * Enable a failed event again; perf never does by itself. @event: any event; nothing happens to
  * one that has not failed.
  */

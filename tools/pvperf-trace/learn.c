@@ -178,5 +178,5 @@ int dat_learn(struct copies *copies, struct dat *dat)
 	dat_end(dat);
 	if (dat->apart != UINT64_MAX && dat->apart > CLOCK_APART_MAX)
 		return merge_failed(dat->path, merge_no_tsc);
-	return full ? merge_failed(dat->path, "too many clock events for the memory") : EXIT_FITS;
+	return full ? merge_failed(dat->path, "no memory for its clock events") : EXIT_FITS;
 }

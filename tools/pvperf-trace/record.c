@@ -110,6 +110,7 @@ static const char script[] =
 	"tell\n"
 	"kill -TERM $!\n"
 	"wait $!\n"
+	"trap 'exit 1' HUP INT TERM\n"	/* another process may have that number by now */
 	"[ -s \"$f\" ] || fail \"trace-cmd record: $(tail -n 1 \"$f.log\")\"\n"
 	"wc -c < \"$f\"\n"
 	"cat \"$f\" 2> /dev/null\n"
