@@ -37,18 +37,13 @@ static void op_set(struct guest_perf_op *op, uint32_t what, int id, uint64_t arg
 /* A batch does in one call what single calls do one by one. */
 TEST_F(batch, as_calls)
 {
-	struct guest_perf_event_param param = {
-		.attr_addr = AT_ATTR, .guest_event_addr = AT_EVENT(4), .id = 4,
-		.event_size = KVM_PERF_EVENT_SIZE,
-	};
 	struct guest_perf_attr attr = attr_measured(0);
 	struct guest_perf_op *op = batch_at(&self->vm);
 	struct guest_perf_event *e = event_at(&self->vm, 4);
 	uint64_t count;
 	int i;
 
-	memcpy(tiny_ptr(&self->vm, AT_ATTR), &attr, sizeof(attr));
-	memcpy(tiny_ptr(&self->vm, AT_PARAM), &param, sizeof(param));
+	open_put(&self->vm, 4, AT_EVENT(4), &attr);
 	op_set(&op[0], KVM_PERF_OP_OPEN, 4, AT_PARAM);
 	op_set(&op[1], KVM_PERF_OP_ENABLE, 4, 0);
 	ASSERT_CALL(2, tiny_call_gpa(self->v, KVM_PERF_OP_BATCH, AT_BATCH, 2));

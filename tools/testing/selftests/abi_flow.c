@@ -73,10 +73,6 @@ TEST_F(seed, flow)
 {
 	const uint64_t at = AT_EVENT(9) + variant->align;
 	struct guest_perf_attr attr = attr_measured(0);
-	struct guest_perf_event_param param = {
-		.attr_addr = AT_ATTR, .guest_event_addr = at, .id = 9,
-		.event_size = variant->event_size,
-	};
 	uint8_t *page = tiny_ptr(&self->vm, AT_EVENT(9));
 	struct guest_perf_event *event = tiny_ptr(&self->vm, at);
 	uint64_t period, count, nmis, overflows;
@@ -88,8 +84,7 @@ TEST_F(seed, flow)
 	attr.sample_period = period;
 	memset(page, CANARY, TINY_PAGE);
 	memset(event, 0, variant->event_bytes);
-	memcpy(tiny_ptr(&self->vm, AT_ATTR), &attr, sizeof(attr));
-	memcpy(tiny_ptr(&self->vm, AT_PARAM), &param, sizeof(param));
+	open_put(&self->vm, 9, at, &attr)->event_size = variant->event_size;
 
 	/* open: it does not count yet */
 	ASSERT_CALL(0, tiny_call_gpa(v, KVM_PERF_OP_OPEN, AT_PARAM, 0));

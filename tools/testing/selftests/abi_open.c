@@ -240,15 +240,12 @@ TEST_F(limit, events)
 /* Two events on a page pin it once, and the last CLOSE unpins it. */
 TEST_F(limit, shared_page)
 {
-	struct guest_perf_event_param param = {
-		.attr_addr = AT_ATTR, .guest_event_addr = AT_EVENT(1) + 64,
-		.id = 2, .event_size = KVM_PERF_EVENT_SIZE,
-	};
+	struct guest_perf_attr attr = attr_measured(0);
 	struct tiny_totals one, two;
 
 	ASSERT_CALL(0, open_event(self->v, 1, 0));
 	ASSERT_EQ(0, tiny_totals_read(&one));
-	memcpy(tiny_ptr(&self->vm, AT_PARAM), &param, sizeof(param));
+	open_put(&self->vm, 2, AT_EVENT(1) + 64, &attr);
 	ASSERT_CALL(0, tiny_call_gpa(self->v, KVM_PERF_OP_OPEN, AT_PARAM, 0));
 	ASSERT_EQ(0, tiny_totals_read(&two));
 	EXPECT_EQ(one.pages, two.pages);

@@ -102,16 +102,12 @@ TEST_F(sampling, page)
 TEST_F(sampling, pending_bit)
 {
 	struct guest_perf_attr attr = attr_measured(PERIOD);
-	struct guest_perf_event_param param = {
-		.attr_addr = AT_ATTR, .guest_event_addr = AT_EVENT(0),
-		.id = 64 * 1000 + 37, .event_size = KVM_PERF_EVENT_SIZE,
-	};
+	const int id = 64 * 1000 + 37;
 
-	memcpy(tiny_ptr(&self->vm, AT_ATTR), &attr, sizeof(attr));
-	memcpy(tiny_ptr(&self->vm, AT_PARAM), &param, sizeof(param));
+	open_put(&self->vm, id, AT_EVENT(0), &attr);
 	ASSERT_CALL(0, tiny_call_gpa(self->v, KVM_PERF_OP_ATTACH, AT_HEAD(0), 0));
 	ASSERT_CALL(0, tiny_call_gpa(self->v, KVM_PERF_OP_OPEN, AT_PARAM, 0));
-	ASSERT_CALL(0, measure(self->v, param.id, TURNS));
+	ASSERT_CALL(0, measure(self->v, id, TURNS));
 	EXPECT_EQ(1ull << 37, self->head->pending);
 }
 
@@ -324,13 +320,6 @@ TEST_F(sampling, software)
 		  self->v->cpu->taken + self->e->overflows);
 }
 
-static int64_t call_here(struct tiny_vcpu *v, uint32_t op, uint64_t arg)
-{
-	struct kvm_regs regs = { .rax = KVM_PERF_OP, .rbx = op, .rcx = arg };
-
-	return tiny_vcpu_exec_here(v, TINY_CODE_CALL, &regs) ? TINY_BROKEN : (int64_t)regs.rax;
-}
-
 /*
  * While the VMM's own code runs in the vCPU's thread nothing is written to the guest, whose
  * memory the VMM may just be loading anew; the next call tells how often a clock has overflowed.
@@ -341,19 +330,14 @@ TEST_F(sampling, in_userspace)
 		.type = KVM_PERF_TYPE_SOFTWARE, .size = KVM_PERF_ATTR_SIZE_VER0,
 		.sample_period = 1000000,
 	};
-	struct guest_perf_event_param param = {
-		.attr_addr = AT_ATTR, .guest_event_addr = AT_EVENT(0),
-		.event_size = KVM_PERF_EVENT_SIZE,
-	};
 	struct guest_perf_event before;
 	struct timespec from, to;
 	uint32_t nmis;
 
-	memcpy(tiny_ptr(&self->vm, AT_ATTR), &attr, sizeof(attr));
-	memcpy(tiny_ptr(&self->vm, AT_PARAM), &param, sizeof(param));
-	ASSERT_CALL(0, call_here(self->v, KVM_PERF_OP_ATTACH, AT_HEAD(0)));
-	ASSERT_CALL(0, call_here(self->v, KVM_PERF_OP_OPEN, AT_PARAM));
-	ASSERT_CALL(0, call_here(self->v, KVM_PERF_OP_ENABLE, 0));
+	open_put(&self->vm, 0, AT_EVENT(0), &attr);
+	ASSERT_CALL(0, tiny_call_here(self->v, KVM_PERF_OP_ATTACH, AT_HEAD(0), 0));
+	ASSERT_CALL(0, tiny_call_here(self->v, KVM_PERF_OP_OPEN, AT_PARAM, 0));
+	ASSERT_CALL(0, tiny_call_here(self->v, KVM_PERF_OP_ENABLE, 0, 0));
 	before = *self->e;
 	nmis = self->head->nmis;
 	clock_gettime(CLOCK_MONOTONIC, &from);
@@ -362,7 +346,7 @@ TEST_F(sampling, in_userspace)
 	while ((to.tv_sec - from.tv_sec) * 1000000000ll + to.tv_nsec - from.tv_nsec < 50000000);
 	EXPECT_EQ(0, memcmp(&before, self->e, sizeof(before)));
 	EXPECT_EQ(nmis, self->head->nmis);
-	ASSERT_CALL(0, call_here(self->v, KVM_PERF_OP_DISABLE, 0));
+	ASSERT_CALL(0, tiny_call_here(self->v, KVM_PERF_OP_DISABLE, 0, 0));
 	EXPECT_LE(40, self->e->overflows);
 	EXPECT_GE(60, self->e->overflows);
 	EXPECT_LT(nmis, self->head->nmis);

@@ -159,16 +159,11 @@ TEST_F(alone, vm_ends)
 static int opens_and_ends(void *arg)
 {
 	struct tiny_vm *vm = arg;
-	struct kvm_regs regs = { .rax = KVM_PERF_OP, .rbx = KVM_PERF_OP_OPEN, .rcx = AT_PARAM };
-	struct guest_perf_event_param param = {
-		.attr_addr = AT_ATTR, .guest_event_addr = AT_EVENT(0), .event_size = KVM_PERF_EVENT_SIZE,
-	};
 	struct guest_perf_attr attr = attr_measured(0);
 
-	memcpy(tiny_ptr(vm, AT_ATTR), &attr, sizeof(attr));
-	memcpy(tiny_ptr(vm, AT_PARAM), &param, sizeof(param));
+	open_put(vm, 0, AT_EVENT(0), &attr);
 	_exit(prctl(PR_SET_NAME, "pvperf_third") ||
-	      tiny_vcpu_exec_here(&vm->vcpu[0], TINY_CODE_CALL, &regs) || regs.rax);
+	      tiny_call_here(&vm->vcpu[0], KVM_PERF_OP_OPEN, AT_PARAM, 0));
 }
 
 /* A process of the same memory takes the host and ends: nobody else can close its event. */

@@ -34,10 +34,10 @@ TEST_F(branches, one_closed)
 
 	ASSERT_CALL(0, open_branches(self->v, 1, PERIOD));
 	ASSERT_CALL(0, begin(self->v, 0, PERIOD));
-	ASSERT_CALL(0, call(self->v, KVM_PERF_OP_ENABLE, 1, 0));
+	ASSERT_CALL(0, tiny_call_here(self->v, KVM_PERF_OP_ENABLE, 1, 0));
 	seen = look(self->v, 0, self->way, 500, 3, false);
 	EXPECT_EQ(seen.overflows, seen.exact);
-	ASSERT_CALL(0, call(self->v, KVM_PERF_OP_CLOSE, 1, 0));
+	ASSERT_CALL(0, tiny_call_here(self->v, KVM_PERF_OP_CLOSE, 1, 0));
 	seen = look(self->v, 0, self->way, 3000, 3, false);
 	EXPECT_LT(30, seen.overflows);
 	EXPECT_EQ(seen.overflows, seen.exact);
@@ -106,7 +106,7 @@ TEST_F(branches, off)
 {
 	uint32_t r[4];
 
-	ASSERT_CALL(0, call(self->v, KVM_PERF_OP_ATTACH, AT_HEAD(0), 0));
+	ASSERT_CALL(0, tiny_call_here(self->v, KVM_PERF_OP_ATTACH, AT_HEAD(0), 0));
 	ASSERT_CALL(0, open_branches(self->v, 0, LONG * TINY_BRANCH_INSNS * 3 / 4));
 	ASSERT_EQ(0, tiny_param_write("branches", "off"));
 	EXPECT_EQ(KVM_PERF_STATE_GONE, self->e->state);
@@ -120,10 +120,6 @@ TEST_F(branches, off)
 /* The policy changes while OPEN waits for the memory: the event ends before the guest has it. */
 TEST_F(branches, off_meanwhile)
 {
-	struct guest_perf_event_param param = {
-		.attr_addr = AT_ATTR, .guest_event_addr = AT_EVENT(0),
-		.event_size = KVM_PERF_EVENT_SIZE, .branches_addr = AT_LATE,
-	};
 	struct kvm_regs r = { .rax = KVM_PERF_OP, .rbx = KVM_PERF_OP_OPEN, .rcx = AT_PARAM };
 	struct guest_perf_attr attr = attr_branches(PERIOD);
 	int late = late_page(&self->vm);
@@ -131,8 +127,7 @@ TEST_F(branches, off_meanwhile)
 	if (late == -EPERM || late == -ENOSYS)
 		SKIP(return, "no userfaultfd");
 	ASSERT_LE(0, late);
-	memcpy(tiny_ptr(&self->vm, AT_ATTR), &attr, sizeof(attr));
-	memcpy(tiny_ptr(&self->vm, AT_PARAM), &param, sizeof(param));
+	open_put(&self->vm, 0, AT_EVENT(0), &attr)->branches_addr = AT_LATE;
 	tiny_vcpu_start(self->v, TINY_CODE_CALL, &r);
 	ASSERT_TRUE(late_wanted(late, 5000));
 	EXPECT_EQ(0, tiny_param_write("branches", "off"));
@@ -167,7 +162,7 @@ TEST_F(branches, form)
 	/* the param's last member would be on the next page */
 	EXPECT_CALL(-KVM_EINVAL, open_at(self->v, 0, &attr, AT_BATCH + end, AT_BRANCHES(0)));
 	ASSERT_CALL(0, open_at(self->v, 0, &attr, AT_PARAM, AT_BRANCHES(0) + room));
-	EXPECT_CALL(0, call(self->v, KVM_PERF_OP_CLOSE, 0, 0));
+	EXPECT_CALL(0, tiny_call_here(self->v, KVM_PERF_OP_CLOSE, 0, 0));
 	attr.sample_type = 0;
 	EXPECT_CALL(0, open_at(self->v, 0, &attr, AT_BATCH + end, AT_BRANCHES(0)));
 	EXPECT_CALL(-KVM_EEXIST, open_branches(self->v, 0, PERIOD));
@@ -183,9 +178,9 @@ TEST_F(branches, memory)
 
 	memset(page, CANARY, TINY_PAGE);
 	ASSERT_CALL(0, open_at(self->v, 0, &attr, AT_PARAM, AT_BRANCHES(0) + at));
-	ASSERT_CALL(0, call(self->v, KVM_PERF_OP_ENABLE, 0, 0));
+	ASSERT_CALL(0, tiny_call_here(self->v, KVM_PERF_OP_ENABLE, 0, 0));
 	ASSERT_EQ(0, run(self->v, LONG));
-	ASSERT_CALL(0, call(self->v, KVM_PERF_OP_CLOSE, 0, 0));
+	ASSERT_CALL(0, tiny_call_here(self->v, KVM_PERF_OP_CLOSE, 0, 0));
 	EXPECT_LT(0, ((struct guest_perf_branches *)(page + at))->number);
 	for (i = 0; i < TINY_PAGE; i++)
 		if (i < at || i >= at + size)
@@ -212,7 +207,7 @@ TEST_F(branches, memory_goes)
 	region.userspace_addr = (uintptr_t)page;
 	ASSERT_EQ(0, ioctl(self->vm.fd, KVM_SET_USER_MEMORY_REGION, &region));
 	ASSERT_CALL(0, open_at(self->v, 0, &attr, AT_PARAM, AT_OTHER_SLOT));
-	ASSERT_CALL(0, call(self->v, KVM_PERF_OP_ENABLE, 0, 0));
+	ASSERT_CALL(0, tiny_call_here(self->v, KVM_PERF_OP_ENABLE, 0, 0));
 	ASSERT_EQ(0, run(self->v, LONG));
 	EXPECT_LT(0, ((struct guest_perf_branches *)page)->number);
 	region.memory_size = 0;
@@ -275,7 +270,7 @@ TEST_F(branches, debugctl)
 		ASSERT_TRUE(debugctl_is_0(self->v));
 	}
 	EXPECT_LT(25, lent);
-	ASSERT_CALL(0, call(self->v, KVM_PERF_OP_CLOSE, 0, 0));
+	ASSERT_CALL(0, tiny_call_here(self->v, KVM_PERF_OP_CLOSE, 0, 0));
 	ASSERT_TRUE(debugctl_is_0(self->v));
 }
 
@@ -313,7 +308,7 @@ TEST_F(branches, moved)
 	for (i = 0; i < 300; i++) {
 		/* of the old thread until the call */
 		ASSERT_EQ(0, run(self->v, 3));
-		ASSERT_CALL(0, call(self->v, KVM_PERF_OP_READ, 0, 0));
+		ASSERT_CALL(0, tiny_call_here(self->v, KVM_PERF_OP_READ, 0, 0));
 		self->e->overflows = 0;
 		ASSERT_EQ(0, run(self->v, LONG / 4));
 		all += !!self->e->overflows;
@@ -418,16 +413,16 @@ static int64_t happens(struct tiny_vcpu *v, int *fd)
 		host_uses(fd);
 		return 0;
 	case 1:
-		return call(v, KVM_PERF_OP_DISABLE, 0, 0) ?: call(v, KVM_PERF_OP_ENABLE, 0, 0);
+		return tiny_call_here(v, KVM_PERF_OP_DISABLE, 0, 0) ?: tiny_call_here(v, KVM_PERF_OP_ENABLE, 0, 0);
 	case 2:
-		return call(v, KVM_PERF_OP_CLOSE, 0, 0) ?: begin(v, 0, PERIOD + below(2000));
+		return tiny_call_here(v, KVM_PERF_OP_CLOSE, 0, 0) ?: begin(v, 0, PERIOD + below(2000));
 	case 3:
 		any_cpu();
 		return 0;
 	case 4:
 		return id_call(v, KVM_PERF_OP_READ, 0);	/* by the vCPU's own thread */
 	default:
-		return call(v, KVM_PERF_OP_READ, 0, 0);
+		return tiny_call_here(v, KVM_PERF_OP_READ, 0, 0);
 	}
 }
 

@@ -27,8 +27,8 @@ TEST_F(branches, contended)
 	EXPECT_EQ(seen.overflows, seen.contended);
 	EXPECT_EQ(0, seen.branches);
 	close(fd);
-	ASSERT_CALL(0, call(self->v, KVM_PERF_OP_DISABLE, 0, 0));
-	ASSERT_CALL(0, call(self->v, KVM_PERF_OP_ENABLE, 0, 0));
+	ASSERT_CALL(0, tiny_call_here(self->v, KVM_PERF_OP_DISABLE, 0, 0));
+	ASSERT_CALL(0, tiny_call_here(self->v, KVM_PERF_OP_ENABLE, 0, 0));
 	seen = look(self->v, 0, self->way, 50, LONG, false);
 	EXPECT_LT(10, seen.overflows);
 	EXPECT_EQ(seen.overflows, seen.exact);
@@ -39,7 +39,7 @@ static bool owns(struct tiny_vcpu *v, const struct guest_perf_branch *way)
 {
 	struct seen seen;
 
-	if (call(v, KVM_PERF_OP_DISABLE, 0, 0) || call(v, KVM_PERF_OP_ENABLE, 0, 0))
+	if (tiny_call_here(v, KVM_PERF_OP_DISABLE, 0, 0) || tiny_call_here(v, KVM_PERF_OP_ENABLE, 0, 0))
 		return false;
 	seen = look(v, 0, way, 50, LONG, false);
 	return seen.overflows > 10 && seen.overflows == seen.exact && seen.branches > seen.overflows;
@@ -47,7 +47,7 @@ static bool owns(struct tiny_vcpu *v, const struct guest_perf_branch *way)
 
 static bool loses(struct tiny_vcpu *v, const struct guest_perf_branch *way)
 {
-	return !look(v, 0, way, 50, LONG, false).overflows && !call(v, KVM_PERF_OP_READ, 0, 0) &&
+	return !look(v, 0, way, 50, LONG, false).overflows && !tiny_call_here(v, KVM_PERF_OP_READ, 0, 0) &&
 	       event_at(v->vm, 0)->state == KVM_PERF_STATE_ERROR;
 }
 
@@ -75,7 +75,7 @@ TEST_F(branches, owner)
 	EXPECT_TRUE(owns(self->v, self->way));
 	fd = open_host(kernel, sched_getcpu(), false);
 	EXPECT_TRUE(owns(self->v, self->way));
-	ASSERT_CALL(0, call(self->v, KVM_PERF_OP_CLOSE, 0, 0));
+	ASSERT_CALL(0, tiny_call_here(self->v, KVM_PERF_OP_CLOSE, 0, 0));
 	ASSERT_CALL(0, begin(self->v, 0, period));
 	EXPECT_TRUE(owns(self->v, self->way));
 	close(fd);

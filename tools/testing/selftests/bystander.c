@@ -80,15 +80,10 @@ FIXTURE_VARIANT_ADD(bystander, cpu_migrations) {
 /* A batch that opens and closes an event again and again. */
 static void write_pairs(struct tiny_vm *vm, const struct guest_perf_attr *attr)
 {
-	const struct guest_perf_event_param param = {
-		.attr_addr = AT_ATTR, .guest_event_addr = AT_EVENT(0),
-		.event_size = KVM_PERF_EVENT_SIZE,
-	};
 	struct guest_perf_op *op = batch_at(vm);
 	int i;
 
-	memcpy(tiny_ptr(vm, AT_ATTR), attr, sizeof(*attr));
-	memcpy(tiny_ptr(vm, AT_PARAM), &param, sizeof(param));
+	open_put(vm, 0, AT_EVENT(0), attr);
 	memset(op, 0, 2 * PAIRS * sizeof(*op));
 	for (i = 0; i < 2 * PAIRS; i += 2) {
 		op[i].op = KVM_PERF_OP_OPEN;

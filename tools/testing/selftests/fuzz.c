@@ -63,9 +63,7 @@ static int faults_open(void)
 
 static int calls_once(void *arg)
 {
-	struct kvm_regs regs = { .rax = KVM_PERF_OP, .rbx = KVM_PERF_OP_RESET };
-
-	tiny_vcpu_exec_here(arg, TINY_CODE_CALL, &regs);
+	tiny_call_here(arg, KVM_PERF_OP_RESET, 0, 0);
 	_exit(0);
 }
 

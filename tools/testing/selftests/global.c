@@ -241,13 +241,6 @@ TEST_F(global, whole_refused)
 	EXPECT_CALL(-KVM_EPERM, open_cpu(v, 0, 0));
 }
 
-static int64_t read_in_this_thread(struct tiny_vcpu *v)
-{
-	struct kvm_regs regs = { .rax = KVM_PERF_OP, .rbx = KVM_PERF_OP_READ, .rcx = 1 };
-
-	return tiny_vcpu_exec_here(v, TINY_CODE_CALL, &regs) ? TINY_BROKEN : (int64_t)regs.rax;
-}
-
 /* The event stays with its CPU when the vCPU gets another thread. */
 TEST_F(global, whole_moves)
 {
@@ -259,7 +252,7 @@ TEST_F(global, whole_moves)
 	ASSERT_CALL(0, open_cpu(v, sched_getcpu(), 0));
 	ASSERT_CALL(0, id_call(v, KVM_PERF_OP_ENABLE, 1));
 	before = read_cpu(v).count;
-	ASSERT_CALL(0, read_in_this_thread(v));
+	ASSERT_CALL(0, tiny_call_here(v, KVM_PERF_OP_READ, 1, 0));
 	spin_here(TURNS);
 	before = read_cpu(v).count - before;
 	EXPECT_LE(2 * TURNS, before);

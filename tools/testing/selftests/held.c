@@ -44,37 +44,21 @@ FIXTURE_VARIANT(held) {
 FIXTURE_VARIANT_ADD(held, in_call) { .in_call = true };
 FIXTURE_VARIANT_ADD(held, out_of_call) { .in_call = false };
 
-static int64_t call_here(struct tiny_vcpu *v, uint32_t op, uint64_t arg)
-{
-	struct kvm_regs regs = { .rax = KVM_PERF_OP, .rbx = op, .rcx = arg };
-
-	return tiny_vcpu_exec_here(v, TINY_CODE_CALL, &regs) ? TINY_BROKEN : (int64_t)regs.rax;
-}
-
-static void writes_open(struct tiny_vm *vm)
-{
-	struct guest_perf_attr attr = attr_instructions(0);
-	struct guest_perf_event_param param = {
-		.attr_addr = AT_ATTR, .guest_event_addr = AT_EVENT(0), .event_size = KVM_PERF_EVENT_SIZE,
-	};
-
-	memcpy(tiny_ptr(vm, AT_ATTR), &attr, sizeof(attr));
-	memcpy(tiny_ptr(vm, AT_PARAM), &param, sizeof(param));
-}
-
 /* The vCPU's thread. */
 static void counts(struct runner *r)
 {
 	FIXTURE_DATA(held) *self = r->arg;
+	struct guest_perf_attr attr = attr_instructions(0);
 	struct tiny_vcpu *v = &self->vm.vcpu[0];
 
 	self->tid = gettid();
-	writes_open(&self->vm);
-	r->result = call_here(v, KVM_PERF_OP_OPEN, AT_PARAM) ?: call_here(v, KVM_PERF_OP_ENABLE, 0);
+	open_put(&self->vm, 0, AT_EVENT(0), &attr);
+	r->result = tiny_call_here(v, KVM_PERF_OP_OPEN, AT_PARAM, 0) ?:
+		    tiny_call_here(v, KVM_PERF_OP_ENABLE, 0, 0);
 	sem_post(&self->opened);
 	sem_wait(&self->go);
 	if (!self->reset)
-		call_here(v, KVM_PERF_OP_DISABLE, 0);
+		tiny_call_here(v, KVM_PERF_OP_DISABLE, 0, 0);
 }
 
 static void reads(struct runner *r)

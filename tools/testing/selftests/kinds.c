@@ -292,13 +292,6 @@ TEST_F(kinds, pinned)
 	EXPECT_TRUE(always(v, ALL));
 }
 
-static bool read_here(struct tiny_vcpu *v)
-{
-	struct kvm_regs regs = { .rax = KVM_PERF_OP, .rbx = KVM_PERF_OP_READ, .rcx = ALL };
-
-	return !tiny_vcpu_exec_here(v, TINY_CODE_CALL, &regs) && !regs.rax;
-}
-
 /* The vCPU's thread changes, and so do all perf_events of an event. */
 TEST_F(kinds, threads)
 {
@@ -313,9 +306,9 @@ TEST_F(kinds, threads)
 	CPU_ZERO(&cpu1);
 	CPU_SET(1, &cpu1);
 	ASSERT_EQ(0, sched_setaffinity(0, sizeof(cpu1), &cpu1));
-	ASSERT_TRUE(read_here(v));
+	ASSERT_CALL(0, tiny_call_here(v, KVM_PERF_OP_READ, ALL, 0));
 	ASSERT_EQ(0, tiny_vcpu_exec_here(v, TINY_CODE_SPIN, &spin));
-	ASSERT_TRUE(read_here(v));
+	ASSERT_CALL(0, tiny_call_here(v, KVM_PERF_OP_READ, ALL, 0));
 	EXPECT_LE(2 * TURNS * TINY_SPIN_INSNS, count(v, ALL));
 	EXPECT_GE(2 * TURNS * TINY_SPIN_INSNS + 4 * TINY_AROUND, count(v, ALL));
 }

@@ -195,25 +195,12 @@ TEST_F(lifetime, two_vms)
 	EXPECT_CALL(0, id_call(self->v, KVM_PERF_OP_READ, 1));
 }
 
-static int64_t here(struct tiny_vcpu *v, enum tiny_code code, uint64_t rbx,
-		    uint64_t rcx)
-{
-	struct kvm_regs r = { .rax = KVM_PERF_OP, .rbx = rbx, .rcx = rcx };
-
-	return tiny_vcpu_exec_here(v, code, &r) ? TINY_BROKEN : (int64_t)r.rax;
-}
-
 static int64_t open_here(struct tiny_vcpu *v, int id)
 {
 	struct guest_perf_attr attr = attr_measured(0);
-	struct guest_perf_event_param param = {
-		.attr_addr = AT_ATTR, .guest_event_addr = AT_EVENT(id % 2),
-		.id = id, .event_size = KVM_PERF_EVENT_SIZE,
-	};
 
-	memcpy(tiny_ptr(v->vm, AT_ATTR), &attr, sizeof(attr));
-	memcpy(tiny_ptr(v->vm, AT_PARAM), &param, sizeof(param));
-	return here(v, TINY_CODE_CALL, KVM_PERF_OP_OPEN, AT_PARAM);
+	open_put(v->vm, id, AT_EVENT(id % 2), &attr);
+	return tiny_call_here(v, KVM_PERF_OP_OPEN, AT_PARAM, 0);
 }
 
 /* A thread that runs two vCPUs may have as many events as one vCPU. */
@@ -225,28 +212,29 @@ TEST_F(lifetime, one_thread)
 	for (id = 2; id < max; id++)
 		ASSERT_CALL(0, open_here(self->v, id));
 	EXPECT_CALL(-KVM_ENOSPC, open_here(self->other, max));
-	ASSERT_CALL(0, here(self->v, TINY_CODE_CALL, KVM_PERF_OP_CLOSE, 2));
+	ASSERT_CALL(0, tiny_call_here(self->v, KVM_PERF_OP_CLOSE, 2, 0));
 	EXPECT_CALL(0, open_here(self->other, max));
 	EXPECT_CALL(-KVM_ENOSPC, open_here(self->other, max + 1));
 	/* in a thread of its own it may have more */
 	ASSERT_CALL(0, open_event(self->other, max + 1, 0));
 	/* but not take it along: the event is in error, and says so */
-	ASSERT_CALL(0, here(self->other, TINY_CODE_CALL, KVM_PERF_OP_READ, max));
-	ASSERT_CALL(0, here(self->other, TINY_CODE_CALL, KVM_PERF_OP_READ, max + 1));
-	EXPECT_CALL(-KVM_EBUSY, here(self->other, TINY_CODE_CALL, KVM_PERF_OP_ENABLE, max + 1));
+	ASSERT_CALL(0, tiny_call_here(self->other, KVM_PERF_OP_READ, max, 0));
+	ASSERT_CALL(0, tiny_call_here(self->other, KVM_PERF_OP_READ, max + 1, 0));
+	EXPECT_CALL(-KVM_EBUSY, tiny_call_here(self->other, KVM_PERF_OP_ENABLE, max + 1, 0));
 }
 
 /* Another thread runs the vCPU: its next call moves the events to that thread. */
 TEST_F(lifetime, other_thread)
 {
 	struct guest_perf_event *e = event_at(&self->vm, 1);
+	struct kvm_regs spin = { .rcx = TURNS };
 	uint64_t count;
 
 	ASSERT_CALL(0, id_call(self->v, KVM_PERF_OP_DISABLE, 0));
-	ASSERT_CALL(0, here(self->v, TINY_CODE_CALL, KVM_PERF_OP_READ, 1));
+	ASSERT_CALL(0, tiny_call_here(self->v, KVM_PERF_OP_READ, 1, 0));
 	count = e->count;
-	ASSERT_NE(TINY_BROKEN, here(self->v, TINY_CODE_SPIN, 0, TURNS));
-	ASSERT_CALL(0, here(self->v, TINY_CODE_CALL, KVM_PERF_OP_READ, 1));
+	ASSERT_EQ(0, tiny_vcpu_exec_here(self->v, TINY_CODE_SPIN, &spin));
+	ASSERT_CALL(0, tiny_call_here(self->v, KVM_PERF_OP_READ, 1, 0));
 	EXPECT_TRUE(counted(e->count - count, TURNS)) {
 		TH_LOG("%llu", (unsigned long long)(e->count - count));
 	}
@@ -263,13 +251,14 @@ TEST_F(lifetime, other_thread)
 TEST_F(lifetime, other_thread_unseen)
 {
 	struct guest_perf_event *e = event_at(&self->vm, 1), old;
+	struct kvm_regs spin = { .rcx = TURNS };
 
 	ASSERT_CALL(0, id_call(self->v, KVM_PERF_OP_DISABLE, 0));
 	ASSERT_CALL(0, id_call(self->v, KVM_PERF_OP_READ, 1));
 	old = *e;
 	ASSERT_EQ(0, tiny_spin(self->v, TURNS));
-	ASSERT_NE(TINY_BROKEN, here(self->v, TINY_CODE_SPIN, 0, TURNS));
-	ASSERT_CALL(0, here(self->v, TINY_CODE_CALL, KVM_PERF_OP_READ, 1));
+	ASSERT_EQ(0, tiny_vcpu_exec_here(self->v, TINY_CODE_SPIN, &spin));
+	ASSERT_CALL(0, tiny_call_here(self->v, KVM_PERF_OP_READ, 1, 0));
 	EXPECT_TRUE(counted(e->count - old.count, 2 * TURNS) ||
 		    e->time_running - old.time_running <
 		    e->time_enabled - old.time_enabled) {

@@ -245,9 +245,6 @@ TEST_F(mediated, yield_in_vain)
 TEST_F(mediated, yield_and_move)
 {
 	const struct guest_perf_event *e = event_at(&self->vm, COUNTING);
-	struct kvm_regs regs = {
-		.rax = KVM_PERF_OP, .rbx = KVM_PERF_OP_READ, .rcx = COUNTING,
-	};
 	uint64_t begun, before;
 
 	ASSERT_EQ(0, tiny_param_write("yield", "1"));
@@ -255,8 +252,7 @@ TEST_F(mediated, yield_and_move)
 	ASSERT_EQ(0, tiny_vm_create_apics(&self->borrower, 1));
 	begun = now_ns();
 	before = e->time_enabled;
-	ASSERT_EQ(0, tiny_vcpu_exec_here(self->v, TINY_CODE_CALL, &regs));
-	EXPECT_EQ(0, (int64_t)regs.rax);
+	ASSERT_CALL(0, tiny_call_here(self->v, KVM_PERF_OP_READ, COUNTING, 0));
 	EXPECT_EQ(KVM_PERF_STATE_ERROR, e->state);
 	EXPECT_GT(now_ns() - begun + 10000000, e->time_enabled - before);
 	EXPECT_CALL(0, id_call(self->v, KVM_PERF_OP_CLOSE, OFF));

@@ -36,23 +36,18 @@ static void vm_begin(void *arg)
 
 	if (tiny_vm_create(vm, 1))
 		abort();
-	room_call(&vm->vcpu[0], KVM_PERF_OP_PROBE, 0, 0);
+	tiny_call_here(&vm->vcpu[0], KVM_PERF_OP_PROBE, 0, 0);
 }
 
 static int64_t vm_first_calls(void *arg)
 {
 	struct tiny_vm *vm = arg;
 	struct guest_perf_attr attr = attr_instructions(0);
-	struct guest_perf_event_param param = {
-		.attr_addr = AT_ATTR, .guest_event_addr = AT_EVENT(0), .id = 0,
-		.event_size = KVM_PERF_EVENT_SIZE,
-	};
 
-	memcpy(tiny_ptr(vm, AT_ATTR), &attr, sizeof(attr));
-	memcpy(tiny_ptr(vm, AT_PARAM), &param, sizeof(param));
-	return room_call(&vm->vcpu[0], KVM_PERF_OP_ATTACH, AT_HEAD(0), 0) ?:
-	       room_call(&vm->vcpu[0], KVM_PERF_OP_OPEN, AT_PARAM, 0) ?:
-	       room_call(&vm->vcpu[0], KVM_PERF_OP_ENABLE, 0, 0);
+	open_put(vm, 0, AT_EVENT(0), &attr);
+	return tiny_call_here(&vm->vcpu[0], KVM_PERF_OP_ATTACH, AT_HEAD(0), 0) ?:
+	       tiny_call_here(&vm->vcpu[0], KVM_PERF_OP_OPEN, AT_PARAM, 0) ?:
+	       tiny_call_here(&vm->vcpu[0], KVM_PERF_OP_ENABLE, 0, 0);
 }
 
 static void vm_begin_and_call(void *arg)

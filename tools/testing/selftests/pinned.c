@@ -108,18 +108,19 @@ static int slot_set(struct tiny_vm *vm, void *mem, uint64_t size, uint32_t flags
 	return ioctl(vm->fd, KVM_SET_USER_MEMORY_REGION, &region);
 }
 
+/* Opens event @id with its memory at @gpa. */
+static int64_t open_at(struct tiny_vcpu *v, int id, uint64_t gpa)
+{
+	struct guest_perf_attr attr = attr_measured(0);
+
+	open_put(v->vm, id, gpa, &attr);
+	return tiny_call_gpa(v, KVM_PERF_OP_OPEN, AT_PARAM, 0);
+}
+
 /* Opens a second event on a page that is pinned for the first. */
 static int64_t open_beside(struct tiny_vcpu *v)
 {
-	struct guest_perf_attr attr = attr_measured(0);
-	struct guest_perf_event_param param = {
-		.attr_addr = AT_ATTR, .guest_event_addr = AT_PAGE + 64,
-		.id = 1, .event_size = KVM_PERF_EVENT_SIZE,
-	};
-
-	memcpy(tiny_ptr(v->vm, AT_ATTR), &attr, sizeof(attr));
-	memcpy(tiny_ptr(v->vm, AT_PARAM), &param, sizeof(param));
-	return tiny_call_gpa(v, KVM_PERF_OP_OPEN, AT_PARAM, 0);
+	return open_at(v, 1, AT_PAGE + 64);
 }
 
 TEST_F(pinned, slot_stays)
@@ -219,20 +220,6 @@ static bool huge_add(struct tiny_vm *vm)
 	return !ioctl(vm->fd, KVM_SET_USER_MEMORY_REGION, &region);
 }
 
-/* Opens event @id with its memory at @gpa. */
-static int64_t open_at(struct tiny_vcpu *v, int id, uint64_t gpa)
-{
-	struct guest_perf_attr attr = attr_measured(0);
-	struct guest_perf_event_param param = {
-		.attr_addr = AT_ATTR, .guest_event_addr = gpa,
-		.id = id, .event_size = KVM_PERF_EVENT_SIZE,
-	};
-
-	memcpy(tiny_ptr(v->vm, AT_ATTR), &attr, sizeof(attr));
-	memcpy(tiny_ptr(v->vm, AT_PARAM), &param, sizeof(param));
-	return tiny_call_gpa(v, KVM_PERF_OP_OPEN, AT_PARAM, 0);
-}
-
 /* The number after @key in the line of this process's VM in debugfs; -1: none. */
 static long shown(const char *key)
 {
@@ -304,17 +291,9 @@ static bool memlock(uint64_t bytes)
 static int64_t open_here(struct tiny_vcpu *v, int id, uint64_t gpa)
 {
 	struct guest_perf_attr attr = attr_measured(0);
-	struct guest_perf_event_param param = {
-		.attr_addr = AT_ATTR, .guest_event_addr = gpa,
-		.id = id, .event_size = KVM_PERF_EVENT_SIZE,
-	};
-	struct kvm_regs regs = {
-		.rax = KVM_PERF_OP, .rbx = KVM_PERF_OP_OPEN, .rcx = AT_PARAM,
-	};
 
-	memcpy(tiny_ptr(v->vm, AT_ATTR), &attr, sizeof(attr));
-	memcpy(tiny_ptr(v->vm, AT_PARAM), &param, sizeof(param));
-	return tiny_vcpu_exec_here(v, TINY_CODE_CALL, &regs) ? TINY_BROKEN : (int64_t)regs.rax;
+	open_put(v->vm, id, gpa, &attr);
+	return tiny_call_here(v, KVM_PERF_OP_OPEN, AT_PARAM, 0);
 }
 
 /* What the pins hold counts as the process's locked memory. */

@@ -386,11 +386,7 @@ TEST_F(policy, whom)
 
 static int attaches(void *arg)
 {
-	struct kvm_regs regs = {
-		.rax = KVM_PERF_OP, .rbx = KVM_PERF_OP_ATTACH, .rcx = AT_HEAD(0),
-	};
-
-	_exit(tiny_vcpu_exec_here(arg, TINY_CODE_CALL, &regs) || regs.rax);
+	_exit(tiny_call_here(arg, KVM_PERF_OP_ATTACH, AT_HEAD(0), 0) != 0);
 }
 
 /* A process of the same memory makes the first call, and ends: then the VM may have nothing. */

@@ -106,20 +106,10 @@ FIXTURE_VARIANT_ADD(stall, batch) {
 	.op = KVM_PERF_OP_BATCH, .address = AT_LATE, .result = 1,
 };
 
-static void write_open(struct tiny_vm *vm, uint64_t attr_addr, uint64_t event)
-{
-	struct guest_perf_attr attr = attr_measured(0);
-	struct guest_perf_event_param param = {
-		.attr_addr = attr_addr, .guest_event_addr = event,
-		.id = 0, .event_size = KVM_PERF_EVENT_SIZE,
-	};
-
-	memcpy(tiny_ptr(vm, AT_ATTR), &attr, sizeof(attr));
-	memcpy(tiny_ptr(vm, AT_PARAM), &param, sizeof(param));
-}
-
 FIXTURE_SETUP(stall)
 {
+	struct guest_perf_attr attr;
+
 	ASSERT_EQ(0, tiny_totals_read(&self->before));
 	ASSERT_EQ(0, tiny_vm_create(&self->vm, 3));
 	measured_choose(&self->vm.vcpu[1]);
@@ -130,7 +120,8 @@ FIXTURE_SETUP(stall)
 		SKIP(return, "no userfaultfd");
 	ASSERT_LE(0, self->fd);
 	self->result = variant->result;
-	write_open(&self->vm, variant->attr, variant->event);
+	attr = attr_measured(0);
+	open_put(&self->vm, 0, variant->event, &attr)->attr_addr = variant->attr;
 	self->regs = (struct kvm_regs){
 		.rax = KVM_PERF_OP, .rbx = variant->op, .rcx = variant->address,
 		.rsi = variant->op == KVM_PERF_OP_BATCH,

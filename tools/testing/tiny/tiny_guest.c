@@ -161,6 +161,15 @@ int64_t tiny_call_gpa(struct tiny_vcpu *v, uint32_t op, uint64_t gpa, uint32_t c
 	return tiny_call(v, op, gpa, gpa >> 32, c);
 }
 
+int64_t tiny_call_here(struct tiny_vcpu *v, uint32_t op, uint64_t gpa, uint32_t c)
+{
+	struct kvm_regs r = {
+		.rax = KVM_PERF_OP, .rbx = op, .rcx = (uint32_t)gpa, .rdx = gpa >> 32, .rsi = c,
+	};
+
+	return tiny_vcpu_exec_here(v, TINY_CODE_CALL, &r) ? TINY_BROKEN : (int64_t)r.rax;
+}
+
 int64_t tiny_spin(struct tiny_vcpu *v, uint64_t turns)
 {
 	struct kvm_regs r = { .rcx = turns };

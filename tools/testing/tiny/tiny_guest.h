@@ -153,8 +153,9 @@ int64_t tiny_call(struct tiny_vcpu *v, uint32_t op, uint32_t a, uint32_t b,
 		  uint32_t c);
 int64_t tiny_call_user(struct tiny_vcpu *v, uint32_t op, uint32_t a, uint32_t b,
 		       uint32_t c);
-/* The same with an address as the first argument. */
+/* The same with an address as the first argument; _here: in the caller's thread. */
 int64_t tiny_call_gpa(struct tiny_vcpu *v, uint32_t op, uint64_t gpa, uint32_t c);
+int64_t tiny_call_here(struct tiny_vcpu *v, uint32_t op, uint64_t gpa, uint32_t c);
 int64_t tiny_spin(struct tiny_vcpu *v, uint64_t turns);
 int64_t tiny_spin_user(struct tiny_vcpu *v, uint64_t turns);
 int64_t tiny_cpuid(struct tiny_vcpu *v, uint32_t leaf, uint32_t out[4]);

@@ -81,17 +81,25 @@ static inline struct guest_perf_attr attr_measured(uint64_t period)
 	return attr;
 }
 
-/* Writes a param with id @id, memory AT_EVENT(id), and opens it. */
+/* Writes what an OPEN with AT_PARAM wants, for an event @id at @gpa; returns the param. */
+static inline struct guest_perf_event_param *
+open_put(struct tiny_vm *vm, int id, uint64_t gpa, const struct guest_perf_attr *attr)
+{
+	struct guest_perf_event_param *param = tiny_ptr(vm, AT_PARAM);
+
+	memcpy(tiny_ptr(vm, AT_ATTR), attr, sizeof(*attr));
+	*param = (struct guest_perf_event_param){
+		.attr_addr = AT_ATTR, .guest_event_addr = gpa,
+		.id = id, .event_size = KVM_PERF_EVENT_SIZE,
+	};
+	return param;
+}
+
+/* Opens event @id at AT_EVENT(id). */
 static inline int64_t open_attr(struct tiny_vcpu *v, int id, uint32_t event_size,
 				const struct guest_perf_attr *attr)
 {
-	struct guest_perf_event_param param = {
-		.attr_addr = AT_ATTR, .guest_event_addr = AT_EVENT(id),
-		.id = id, .event_size = event_size,
-	};
-
-	memcpy(tiny_ptr(v->vm, AT_ATTR), attr, sizeof(*attr));
-	memcpy(tiny_ptr(v->vm, AT_PARAM), &param, sizeof(param));
+	open_put(v->vm, id, AT_EVENT(id), attr)->event_size = event_size;
 	return tiny_call_gpa(v, KVM_PERF_OP_OPEN, AT_PARAM, 0);
 }
 

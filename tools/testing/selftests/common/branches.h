@@ -51,14 +51,6 @@ FIXTURE_TEARDOWN(branches)
 	EXPECT_EQ(0, tiny_param_write("access", "local"));
 }
 
-static inline int64_t call(struct tiny_vcpu *v, uint32_t op, uint64_t a, uint64_t b)
-{
-	struct kvm_regs r = { .rax = KVM_PERF_OP, .rbx = op, .rcx = a, .rdx = b };
-	int64_t broken = tiny_vcpu_exec_here(v, TINY_CODE_CALL, &r);
-
-	return broken ?: (int64_t)r.rax;
-}
-
 static inline int64_t run(struct tiny_vcpu *v, uint64_t turns)
 {
 	struct kvm_regs r = { .rcx = turns };
@@ -90,7 +82,7 @@ static inline int64_t open_at(struct tiny_vcpu *v, int id, const struct guest_pe
 	memcpy(tiny_ptr(v->vm, param_addr), &param, sizeof(param));
 	/* A work installs the hook; an OPEN waits 0.1 s for it. */
 	for (tries = 0; tries < 50 && err == -KVM_EBUSY; tries++)
-		err = call(v, KVM_PERF_OP_OPEN, param_addr, 0);
+		err = tiny_call_here(v, KVM_PERF_OP_OPEN, param_addr, 0);
 	return err;
 }
 
@@ -103,7 +95,7 @@ static inline int64_t open_branches(struct tiny_vcpu *v, int id, uint64_t period
 
 static inline int64_t begin(struct tiny_vcpu *v, int id, uint64_t period)
 {
-	return open_branches(v, id, period) ?: call(v, KVM_PERF_OP_ENABLE, id, 0);
+	return open_branches(v, id, period) ?: tiny_call_here(v, KVM_PERF_OP_ENABLE, id, 0);
 }
 
 static inline int way_of(const struct guest_perf_branch *way, const struct guest_perf_branch *b)

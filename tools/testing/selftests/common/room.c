@@ -48,18 +48,9 @@ int room_add(struct tiny_vm *vm)
 	return ioctl(vm->fd, KVM_SET_USER_MEMORY_REGION, &region) ? -errno : 0;
 }
 
-int64_t room_call(struct tiny_vcpu *v, uint32_t op, uint64_t a, uint32_t c)
-{
-	struct kvm_regs r = {
-		.rax = KVM_PERF_OP, .rbx = op, .rcx = (uint32_t)a, .rdx = a >> 32, .rsi = c,
-	};
-
-	return tiny_vcpu_exec_here(v, TINY_CODE_CALL, &r) ? TINY_BROKEN : (int64_t)r.rax;
-}
-
 int64_t room_attach(struct tiny_vcpu *v)
 {
-	return room_call(v, KVM_PERF_OP_ATTACH, gpa_of(v, HEAD), 0);
+	return tiny_call_here(v, KVM_PERF_OP_ATTACH, gpa_of(v, HEAD), 0);
 }
 
 void room_period(struct tiny_vcpu *v, uint64_t period)
@@ -100,7 +91,7 @@ int room_batch(struct tiny_vcpu *v, int ops)
 {
 	int i, n = 0;
 
-	if (room_call(v, KVM_PERF_OP_BATCH, gpa_of(v, BATCH), ops) != ops)
+	if (tiny_call_here(v, KVM_PERF_OP_BATCH, gpa_of(v, BATCH), ops) != ops)
 		return 0;
 	for (i = 0; i < ops; i++)
 		n += !room_op(v, i)->result;

@@ -13,7 +13,6 @@
 
 /* 0 or -errno. */
 int room_add(struct tiny_vm *vm);
-int64_t room_call(struct tiny_vcpu *v, uint32_t op, uint64_t a, uint32_t c);
 int64_t room_attach(struct tiny_vcpu *v);
 
 /* What the events of this vCPU are; @period 0: they only count. */

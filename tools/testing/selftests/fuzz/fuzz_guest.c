@@ -156,9 +156,7 @@ static void open_one(struct fuzz_vm *f, struct tiny_vcpu *v)
 /* Userspace gives the vCPU to another thread for a moment. */
 static void elsewhere(struct tiny_vcpu *v)
 {
-	struct kvm_regs regs = { .rax = KVM_PERF_OP, .rbx = KVM_PERF_OP_READ, .rcx = fuzz_id(v) };
-
-	tiny_vcpu_exec_here(v, TINY_CODE_CALL, &regs);
+	tiny_call_here(v, KVM_PERF_OP_READ, fuzz_id(v), 0);
 }
 
 static void reset(struct tiny_vcpu *v)

@@ -233,7 +233,7 @@ static bool stall_resets(struct tiny_vcpu *v)
 		if (tiny_vm_create(&herd[i], TINY_VCPUS))
 			return false;
 		for (k = 1; k < TINY_VCPUS; k++)
-			room_call(&herd[i].vcpu[k], KVM_PERF_OP_ATTACH,
+			tiny_call_here(&herd[i].vcpu[k], KVM_PERF_OP_ATTACH,
 				  TINY_DATA + (2 + k) * TINY_PAGE, 0);
 		if (!stall_open(&herd[i]))
 			return false;
@@ -257,7 +257,7 @@ static void pages(struct tiny_vcpu *v)
 {
 	open_all(v);
 	room_attach(v);
-	room_call(v, KVM_PERF_OP_DETACH, 0, 0);
+	tiny_call_here(v, KVM_PERF_OP_DETACH, 0, 0);
 }
 
 const struct worst worst_pages = { .vcpus = TINY_VCPUS, .prepare = open_all, .act = pages };
@@ -293,7 +293,7 @@ static void end(struct tiny_vcpu *v)
 
 	if (tiny_vm_create(&vm, 1))
 		return;
-	room_call(&vm.vcpu[0], KVM_PERF_OP_ATTACH, TINY_DATA, 0);
+	tiny_call_here(&vm.vcpu[0], KVM_PERF_OP_ATTACH, TINY_DATA, 0);
 	tiny_vm_destroy(&vm);
 }
 
