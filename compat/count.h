@@ -7,10 +7,9 @@
 struct perf_event;
 struct perf_event_context;
 
-/**
- * pvperf_compat_count_init() - look perf_event_read_local() up, at load
- *
- * Without it pvperf_compat_count() always fails: reading works, and costs more.
+/*
+ * Look perf_event_read_local() up, at load. Without it pvperf_compat_count() always fails: reading
+ * works, and costs more.
  */
 void pvperf_compat_count_init(void);
 
@@ -24,15 +23,10 @@ struct pvperf_compat_now {
 	u64 time;
 };
 
-/**
- * pvperf_compat_count() - read an event of the current thread, interrupts off
- * @event: the event
- * @now: is set if the event is on
- * @count: its count
- * @enabled: how long it was enabled
- * @running: how long it had a counter
- *
- * Return: 0, or an error: then only perf_event_read_value() is left.
+/*
+ * Read an event of the current thread, interrupts off. @now: is set if the event is on; @enabled:
+ * how long it was enabled; @running: how long it had a counter. Returns 0, or an error: then only
+ * perf_event_read_value() is left.
  */
 int pvperf_compat_count(struct perf_event *event, struct pvperf_compat_now *now,
 			u64 *count, u64 *enabled, u64 *running);

@@ -17,11 +17,9 @@
 #define PVPERF_FTRACE_FLAGS	FTRACE_OPS_FL_SAVE_REGS
 #endif
 
-/**
- * pvperf_ftrace_regs() - the registers of a traced function
- * @fregs: what the callback was given
- *
- * Return: the registers, of which only .di, .si and .ip are always valid.
+/*
+ * The registers of a traced function. @fregs: what the callback was given. Returns the registers,
+ * of which only .di, .si and .ip are always valid.
  */
 static __always_inline struct pt_regs *pvperf_ftrace_regs(struct ftrace_regs *fregs)
 {

@@ -19,11 +19,9 @@
 #define PVPERF_SYMBOL_PROBE(name)	\
 	{ .symbol_name = (name), .flags = KPROBE_FLAG_DISABLED }
 
-/**
- * pvperf_symbol() - look up a kernel function; process context
- * @name: its name
- *
- * Return: its address, or 0 if there is none, or none that can be probed.
+/*
+ * Look up a kernel function; process context. @name: its name. Returns its address, or 0 if there
+ * is none, or none that can be probed.
  */
 static inline unsigned long pvperf_symbol(const char *name)
 {
@@ -37,13 +35,9 @@ static inline unsigned long pvperf_symbol(const char *name)
 	return addr;
 }
 
-/**
- * pvperf_symbol_data() - look up a variable of the kernel; process context
- * @name: its name
- *
- * register_kprobe() looks the name up before it refuses what is no text.
- *
- * Return: its address, or NULL if there is none.
+/*
+ * Look up a variable of the kernel; process context. @name: its name. register_kprobe() looks the
+ * name up before it refuses what is no text. Returns its address, or NULL if there is none.
  */
 static inline const void *pvperf_symbol_data(const char *name)
 {

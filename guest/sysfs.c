@@ -56,41 +56,34 @@ static const struct attribute_group pvperf_format = {
 	.attrs = format_attrs,
 };
 
+#define EVENT(_name, _config) {							\
+	.attr = {									\
+		.attr = { .name = _name, .mode = 0444 },				\
+		.show = perf_event_sysfs_show,						\
+	},										\
+	.event_str = _config ",pv=0x1",							\
+}
+
 /*
  * The generic events, by the numbers of PERF_COUNT_HW_*. perf from 7.x on opens a name at
  * each PMU that lists it, so the names of "pvperf" are no other PMU's.
  */
-PMU_EVENT_ATTR_STRING(cpu-cycles,		attr_cpu0, "event=0x00,pv=0x1");
-PMU_EVENT_ATTR_STRING(instructions,		attr_cpu1, "event=0x01,pv=0x1");
-PMU_EVENT_ATTR_STRING(cache-references,		attr_cpu2, "event=0x02,pv=0x1");
-PMU_EVENT_ATTR_STRING(cache-misses,		attr_cpu3, "event=0x03,pv=0x1");
-PMU_EVENT_ATTR_STRING(branch-instructions,	attr_cpu4, "event=0x04,pv=0x1");
-PMU_EVENT_ATTR_STRING(branch-misses,		attr_cpu5, "event=0x05,pv=0x1");
-PMU_EVENT_ATTR_STRING(bus-cycles,		attr_cpu6, "event=0x06,pv=0x1");
-PMU_EVENT_ATTR_STRING(stalled-cycles-frontend,	attr_cpu7, "event=0x07,pv=0x1");
-PMU_EVENT_ATTR_STRING(stalled-cycles-backend,	attr_cpu8, "event=0x08,pv=0x1");
-PMU_EVENT_ATTR_STRING(ref-cycles,		attr_cpu9, "event=0x09,pv=0x1");
-PMU_EVENT_ATTR_STRING(vcpu-cycles,		attr_vcpu0, "event=0x00,pv=0x1");
-PMU_EVENT_ATTR_STRING(vcpu-instructions,	attr_vcpu1, "event=0x01,pv=0x1");
-PMU_EVENT_ATTR_STRING(vcpu-cache-references,	attr_vcpu2, "event=0x02,pv=0x1");
-PMU_EVENT_ATTR_STRING(vcpu-cache-misses,	attr_vcpu3, "event=0x03,pv=0x1");
-PMU_EVENT_ATTR_STRING(vcpu-branch-instructions,	attr_vcpu4, "event=0x04,pv=0x1");
-PMU_EVENT_ATTR_STRING(vcpu-branch-misses,	attr_vcpu5, "event=0x05,pv=0x1");
-PMU_EVENT_ATTR_STRING(vcpu-bus-cycles,		attr_vcpu6, "event=0x06,pv=0x1");
-PMU_EVENT_ATTR_STRING(vcpu-stalled-cycles-frontend,	attr_vcpu7, "event=0x07,pv=0x1");
-PMU_EVENT_ATTR_STRING(vcpu-stalled-cycles-backend,	attr_vcpu8, "event=0x08,pv=0x1");
-PMU_EVENT_ATTR_STRING(vcpu-ref-cycles,		attr_vcpu9, "event=0x09,pv=0x1");
+#define GENERIC(prefix, cycles) {							\
+	EVENT(prefix cycles, "event=0x00"),						\
+	EVENT(prefix "instructions", "event=0x01"),					\
+	EVENT(prefix "cache-references", "event=0x02"),					\
+	EVENT(prefix "cache-misses", "event=0x03"),					\
+	EVENT(prefix "branch-instructions", "event=0x04"),				\
+	EVENT(prefix "branch-misses", "event=0x05"),					\
+	EVENT(prefix "bus-cycles", "event=0x06"),					\
+	EVENT(prefix "stalled-cycles-frontend", "event=0x07"),				\
+	EVENT(prefix "stalled-cycles-backend", "event=0x08"),				\
+	EVENT(prefix "ref-cycles", "event=0x09"),					\
+}
 
-PMU_EVENT_ATTR_STRING(host-cycles,		attr_host0, "event=0x00,pv=0x1");
-PMU_EVENT_ATTR_STRING(host-instructions,	attr_host1, "event=0x01,pv=0x1");
-PMU_EVENT_ATTR_STRING(host-cache-references,	attr_host2, "event=0x02,pv=0x1");
-PMU_EVENT_ATTR_STRING(host-cache-misses,	attr_host3, "event=0x03,pv=0x1");
-PMU_EVENT_ATTR_STRING(host-branch-instructions,	attr_host4, "event=0x04,pv=0x1");
-PMU_EVENT_ATTR_STRING(host-branch-misses,	attr_host5, "event=0x05,pv=0x1");
-PMU_EVENT_ATTR_STRING(host-bus-cycles,		attr_host6, "event=0x06,pv=0x1");
-PMU_EVENT_ATTR_STRING(host-stalled-cycles-frontend,	attr_host7, "event=0x07,pv=0x1");
-PMU_EVENT_ATTR_STRING(host-stalled-cycles-backend,	attr_host8, "event=0x08,pv=0x1");
-PMU_EVENT_ATTR_STRING(host-ref-cycles,		attr_host9, "event=0x09,pv=0x1");
+static struct perf_pmu_events_attr cpu_generic[PERF_COUNT_HW_MAX] = GENERIC("", "cpu-cycles");
+static struct perf_pmu_events_attr pvperf_generic[PERF_COUNT_HW_MAX] = GENERIC("vcpu-", "cycles");
+static struct perf_pmu_events_attr host_generic[PERF_COUNT_HW_MAX] = GENERIC("host-", "cycles");
 
 /* The host's events of the vCPU's thread; PERF_COUNT_SW_*. */
 PMU_EVENT_ATTR_STRING(host-cpu-clock,		attr_sw0, "event=0x00,pv=0x2");
@@ -110,19 +103,9 @@ PMU_EVENT_ATTR_STRING(topdown-bad-spec,		attr_td2, "event=0xa4,umask=0x04");
 PMU_EVENT_ATTR_STRING(topdown-fe-bound,		attr_td3, "event=0x9c,umask=0x01");
 PMU_EVENT_ATTR_STRING(topdown-be-bound,		attr_td4, "event=0xa4,umask=0x02");
 
-/* All begin with one entry for each generic event, at the index that is its number. */
+/* All begin with the generic events, see events_fill(). */
 static struct attribute *cpu_attrs[] = {
-	&attr_cpu0.attr.attr,
-	&attr_cpu1.attr.attr,
-	&attr_cpu2.attr.attr,
-	&attr_cpu3.attr.attr,
-	&attr_cpu4.attr.attr,
-	&attr_cpu5.attr.attr,
-	&attr_cpu6.attr.attr,
-	&attr_cpu7.attr.attr,
-	&attr_cpu8.attr.attr,
-	&attr_cpu9.attr.attr,
-	&attr_td0.attr.attr,
+	[PERF_COUNT_HW_MAX] = &attr_td0.attr.attr,
 	&attr_td1.attr.attr,
 	&attr_td2.attr.attr,
 	&attr_td3.attr.attr,
@@ -131,17 +114,7 @@ static struct attribute *cpu_attrs[] = {
 };
 
 static struct attribute *pvperf_attrs[] = {
-	&attr_vcpu0.attr.attr,
-	&attr_vcpu1.attr.attr,
-	&attr_vcpu2.attr.attr,
-	&attr_vcpu3.attr.attr,
-	&attr_vcpu4.attr.attr,
-	&attr_vcpu5.attr.attr,
-	&attr_vcpu6.attr.attr,
-	&attr_vcpu7.attr.attr,
-	&attr_vcpu8.attr.attr,
-	&attr_vcpu9.attr.attr,
-	&attr_sw0.attr.attr,
+	[PERF_COUNT_HW_MAX] = &attr_sw0.attr.attr,
 	&attr_sw0_unit.attr.attr,
 	&attr_sw2.attr.attr,
 	&attr_sw3.attr.attr,
@@ -150,18 +123,16 @@ static struct attribute *pvperf_attrs[] = {
 };
 
 static struct attribute *host_attrs[] = {
-	&attr_host0.attr.attr,
-	&attr_host1.attr.attr,
-	&attr_host2.attr.attr,
-	&attr_host3.attr.attr,
-	&attr_host4.attr.attr,
-	&attr_host5.attr.attr,
-	&attr_host6.attr.attr,
-	&attr_host7.attr.attr,
-	&attr_host8.attr.attr,
-	&attr_host9.attr.attr,
-	NULL,
+	[PERF_COUNT_HW_MAX] = NULL,
 };
+
+static void events_fill(struct attribute **attrs, struct perf_pmu_events_attr *generic)
+{
+	int i;
+
+	for (i = 0; i < PERF_COUNT_HW_MAX; i++)
+		attrs[i] = &generic[i].attr.attr;
+}
 
 /* Bits of the generic events that the host has; of all kinds of cores, and of each. */
 static unsigned long present[1 + KVM_PERF_KINDS];
@@ -361,7 +332,9 @@ void pvperf_sysfs_init(void)
 {
 	unsigned int kind;
 
-	BUILD_BUG_ON(PERF_COUNT_HW_MAX != 10);
+	events_fill(cpu_attrs, cpu_generic);
+	events_fill(pvperf_attrs, pvperf_generic);
+	events_fill(host_attrs, host_generic);
 	present[0] = present_on(0);
 	for (kind = 1; kind <= KVM_PERF_KINDS; kind++)
 		if (pvperf_kinds_name(kind))
