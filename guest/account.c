@@ -46,15 +46,20 @@ void pvperf_account_fold(struct perf_event *event, const struct guest_perf_event
 		account_fold(event, p, ev);
 }
 
+void pvperf_account_skip_samples(struct perf_event *event, u32 n)
+{
+	/* With a frequency the next sample stands for these overflows, too. */
+	if (!pvperf_event_is_freq(event))
+		local64_sub(n * event->hw.sample_period,
+			    &pvperf_event_of(event)->since);
+}
+
 void pvperf_account_lose_samples(struct perf_event *event, u32 n)
 {
 	if (!n)
 		return;
 	pvperf_core_lose_samples(event, n);
-	/* With a frequency the next sample stands for these overflows, too. */
-	if (!pvperf_event_is_freq(event))
-		local64_sub(n * event->hw.sample_period,
-			    &pvperf_event_of(event)->since);
+	pvperf_account_skip_samples(event, n);
 }
 
 void pvperf_account_lose_missed(struct perf_event *event)
@@ -137,6 +142,19 @@ account_begin(struct pvperf_cpu *cpu, struct perf_event *event,
 	p->paced_running = p->running;
 	p->served = served;
 	return READ_ONCE(ev->state);
+}
+
+void pvperf_account_begin_anew(struct pvperf_slot *slot)
+{
+	struct pvperf_event *p;
+
+	lockdep_assert_irqs_disabled();
+	if (likely(slot->begins != PVPERF_BEGINS_READ) || !slot->event)
+		return;
+	p = pvperf_event_of(slot->event);
+	p->clock = local_clock();
+	p->level_clock = p->clock;
+	p->level_lost = p->lost;
 }
 
 void pvperf_account_begin(struct pvperf_cpu *cpu, struct perf_event *event,

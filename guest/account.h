@@ -12,6 +12,9 @@ struct pvperf_slot;
 /* Adds to @event the growth of the page's count since the last call. Any context. */
 void pvperf_account_fold(struct perf_event *event, const struct guest_perf_event *ev);
 
+/* The next sample of @event does not stand for @n overflows before it. Any context. */
+void pvperf_account_skip_samples(struct perf_event *event, u32 n);
+
 /* Counts @n overflows of @event that will have no sample. Any context. */
 void pvperf_account_lose_samples(struct perf_event *event, u32 n);
 
@@ -31,6 +34,9 @@ void pvperf_account_begin(struct pvperf_cpu *cpu, struct perf_event *event,
 
 /* The host event of @slot will be opened, so its count starts at 0. */
 void pvperf_account_restart(struct pvperf_cpu *cpu, struct pvperf_slot *slot);
+
+/* The event of @slot was to begin at the count of a host event that has gone: it begins now. */
+void pvperf_account_begin_anew(struct pvperf_slot *slot);
 
 /* @slots were READ. Their events may be leaving. */
 void pvperf_account_synced(struct pvperf_cpu *cpu, unsigned long slots);

@@ -31,8 +31,13 @@ static bool slot_has_page(struct pvperf_cpu *cpu, struct pvperf_slot *slot)
 
 static void slot_note_refused(const struct pvperf_slot *slot, int round)
 {
-	if (slot->event)
-		pvperf_event_of(slot->event)->refused = round;
+	struct pvperf_event *p;
+
+	if (!slot->event)
+		return;
+	p = pvperf_event_of(slot->event);
+	p->refused = round;
+	p->host_busy = slot->error == -KVM_EBUSY;
 }
 
 /*
@@ -84,6 +89,9 @@ static void result_open(struct pvperf_cpu *cpu, struct pvperf_slot *slot,
 static void result_enable(struct pvperf_cpu *cpu, struct pvperf_slot *slot,
 			  int result)
 {
+	/* An OPEN before it has failed, and has said why. */
+	if (result && !slot->open)
+		return;
 	slot->error = result;
 	if (!result) {
 		pvperf_account_served(cpu, slot);
@@ -91,7 +99,7 @@ static void result_enable(struct pvperf_cpu *cpu, struct pvperf_slot *slot,
 	}
 	pvperf_slot_set_on(cpu, slot, false);
 	slot_note_refused(slot, atomic_read(&pvperf_slot_round));
-	if (slot->open && result == -KVM_ENOENT)
+	if (result == -KVM_ENOENT)
 		cpu->batch.lost = true;
 	pvperf_account_unserved(cpu, slot);
 }
@@ -205,14 +213,6 @@ void pvperf_batch_leave(struct pvperf_cpu *cpu, struct pvperf_slot *slot)
 	pvperf_batch_kick(cpu);
 }
 
-/* Has the host refused the slot's event in this round? */
-static bool slot_refused(const struct pvperf_slot *slot)
-{
-	int round = pvperf_event_of(slot->event)->refused;
-
-	return unlikely(round) && round == atomic_read(&pvperf_slot_round);
-}
-
 /* Has it refused an event with the same key on this CPU, or a relative of the slot's event? */
 static bool slot_key_refused(const struct pvperf_cpu *cpu, const struct pvperf_slot *slot)
 {
@@ -226,7 +226,7 @@ static bool slot_key_refused(const struct pvperf_cpu *cpu, const struct pvperf_s
 /* Is the host not to be asked now? */
 static bool slot_waits(const struct pvperf_cpu *cpu, const struct pvperf_slot *slot)
 {
-	return !slot->trial && (slot_refused(slot) || slot_key_refused(cpu, slot) ||
+	return !slot->trial && (pvperf_slot_refused(slot) || slot_key_refused(cpu, slot) ||
 				pvperf_caps_is_other_model(slot->key.model));
 }
 
@@ -262,7 +262,6 @@ static void step_close(struct pvperf_cpu *cpu, int s)
 
 static void step_open_branches(struct pvperf_cpu *cpu, int s, struct pvperf_open *open)
 {
-	open->attr.flags &= ~PVPERF_KEY_BRANCHES;
 	open->attr.sample_type = KVM_PERF_SAMPLE_BRANCHES;
 	open->param.branches_addr = __pa(pvperf_cpu_branches(cpu, s));
 }
@@ -279,7 +278,7 @@ static noinline u64 step_open_param(struct pvperf_cpu *cpu, int s)
 		.config = slot->key.config,
 		.sample_period = !slot->key.sampling ? 0 :
 				 slot->trial ?: pvperf_period_of(slot->event),
-		.flags = slot->key.flags | KVM_PERF_FLAG_DISABLED,
+		.flags = (slot->key.flags & ~PVPERF_KEY_OURS) | KVM_PERF_FLAG_DISABLED,
 		.cpu = slot->key.cpu,
 	};
 	open->param = (struct guest_perf_event_param) {
@@ -310,6 +309,7 @@ static void step_open(struct pvperf_cpu *cpu, int s)
 		step_unserved(cpu, s);
 		return;
 	}
+	pvperf_account_begin_anew(slot);
 	WRITE_ONCE(slot->begins, PVPERF_BEGINS_OPENED);
 	pvperf_account_restart(cpu, slot);
 	slot->open = true;
@@ -322,7 +322,7 @@ static void step_enable(struct pvperf_cpu *cpu, int s)
 
 	if (!slot->open || slot->on || !pvperf_event_wanted(slot))
 		return;
-	if (slot_refused(slot)) {
+	if (pvperf_slot_refused(slot)) {
 		step_unserved(cpu, s);
 		return;
 	}

@@ -12,12 +12,14 @@
 #include <linux/minmax.h>
 #include <linux/rcupdate.h>
 #include <linux/slab.h>
+#include <linux/string.h>
 #include <linux/workqueue.h>
 #include <linux/xarray.h>
 #include "../compat/perf.h"
 #include "caps.h"
 #include "hosts.h"
 #include "key.h"
+#include "link.h"
 #include "pmu.h"
 #include "refuse.h"
 #include "state.h"
@@ -34,7 +36,11 @@ struct host_cpu {
 };
 
 static DEFINE_XARRAY(hosts);	/* struct host_cpu, by the CPU's number; grows only */
-static u32 seen_online;		/* how many CPUs were online at the last look */
+
+static struct seen {
+	u32 online, all;	/* CPUs */
+	int losses;		/* of hosts: another one may have others online */
+} seen;				/* at the last look */
 
 static int host_cpu_of(const struct pmu *pmu)
 {
@@ -109,7 +115,8 @@ static int host_add(u32 nr)
 	return err;
 }
 
-static bool host_is_there(u32 nr)
+/* 1: yes; 0: no; -EAGAIN: the host does not say. */
+static int host_is_there(u32 nr)
 {
 	const struct pvperf_key key = {
 		.type = KVM_PERF_TYPE_HARDWARE,
@@ -117,33 +124,43 @@ static bool host_is_there(u32 nr)
 		.flags = KVM_PERF_FLAG_CPU,
 		.cpu = nr,
 	};
-	int slot;
+	int slot, err = pvperf_trial_ask(&key, &slot);
 
-	return pvperf_trial_open(&key, &slot) != -KVM_ENOENT;
+	return err == -KVM_ENOENT ? 0 : err ? -EAGAIN : 1;
+}
+
+static int host_look(u32 nr)
+{
+	int there = xa_load(&hosts, nr) ? 0 : host_is_there(nr);
+
+	return there > 0 ? host_add(nr) : there;
 }
 
 /* A CPU of the host may come online later, and then the sum of all lacks it until this runs. */
 static void host_cpus_look(void)
 {
-	u32 all = 0, nr, online = pvperf_caps_host_cpus(&all);
+	struct seen now = { .losses = pvperf_link_losses() };
 	static int told;
 	int err = 0;
+	u32 nr;
 
-	if (!online || online == seen_online)
+	now.online = pvperf_caps_host_cpus(&now.all);
+	if (!now.online || !memcmp(&now, &seen, sizeof(now)))
 		return;
-	for (nr = 0; nr < min_t(u32, all, HOSTS_MAX) && !err; nr++)
-		if (!xa_load(&hosts, nr) && host_is_there(nr))
-			err = host_add(nr);
+	for (nr = 0; nr < min_t(u32, now.all, HOSTS_MAX) && !err; nr++)
+		err = host_look(nr);
+	if (err == -EAGAIN)
+		return;
 	if (err && err != told)
 		pr_err("pvperf_host_%u can't be made (error %d); trying again\n", nr - 1, err);
 	told = err;
 	if (err)
 		return;
-	if (all > HOSTS_MAX)
-		pr_warn("of the host's %u CPUs only the first %u are there\n", all, HOSTS_MAX);
-	if (!seen_online)
+	if (now.all > HOSTS_MAX && !seen.online)
+		pr_warn("of the host's %u CPUs only the first %u are there\n", now.all, HOSTS_MAX);
+	if (!seen.online)
 		pr_info("the host lets this VM count all that its CPUs do: pvperf_host/host-cycles/ and so on, in perf stat -a\n");
-	seen_online = online;
+	seen = now;
 }
 
 static void hosts_work(struct work_struct *work);

@@ -20,7 +20,7 @@ static inline int pvperf_call(u32 op, unsigned long a, unsigned long b,
 	return (int)kvm_hypercall4(KVM_PERF_OP, op, a, b, c);
 }
 
-/* Is there a host side? In process context. Returns the host's ABI version, or -KVM_ENOSYS. */
+/* Is there a host side? Any context but NMI. Returns the host's ABI version, or -KVM_ENOSYS. */
 static inline int pvperf_call_probe(void)
 {
 	return pvperf_call(KVM_PERF_OP_PROBE, 0, 0, 0);

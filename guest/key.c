@@ -109,7 +109,9 @@ static int key_software(u64 config, struct pvperf_key *key)
 	if (key->flags & PVPERF_KEY_BRANCHES)
 		return -EOPNOTSUPP;	/* as core answers for its own */
 	key->type = KVM_PERF_TYPE_SOFTWARE;
-	key->flags = 0;
+	key->flags = key->sampling && key->flags & (KVM_PERF_FLAG_EXCLUDE_USER |
+						    KVM_PERF_FLAG_EXCLUDE_KERNEL) ?
+		     PVPERF_KEY_MODE : 0;
 	return 0;
 }
 

@@ -56,6 +56,7 @@ static void link_drop(struct pvperf_cpu *cpu)
 		pvperf_account_lost(cpu, slot);
 		slot->open = false;
 		pvperf_slot_set_on(cpu, slot, false);
+		pvperf_account_begin_anew(slot);
 		slot->begins = PVPERF_BEGUN;
 		if (!slot->event)
 			__clear_bit(slot - cpu->slot, &cpu->set.odd);

@@ -58,17 +58,36 @@ static noinline struct pt_regs *sample_regs_of_user_nmi(const struct perf_event 
 
 /*
  * The NMI of an event of user code may come when the CPU has entered the kernel. The sample
- * belongs to the user code that the CPU has left, so it gets the registers of that: core
- * would take the kernel's address away from it, or the sample's SIGTRAP. NULL: those that are
- * stored may be of the entry before, so the sample is lost.
+ * belongs to the user code that the CPU has left, so it gets the registers of that, never the
+ * kernel's: the reader may be an ordinary user. NULL: those that are stored may be of the entry
+ * before, or of nobody any more, so the sample is lost.
  */
 static struct pt_regs *sample_regs_nmi(const struct perf_event *event,
 				       struct pt_regs *regs)
 {
-	if (likely(user_mode(regs)) || !event->attr.exclude_kernel ||
-	    (current->flags & PF_KTHREAD) || !current->mm)
+	if (likely(user_mode(regs)) || !event->attr.exclude_kernel)
 		return regs;
+	if (current->flags & PF_KTHREAD || !current->mm)
+		return NULL;
 	return sample_regs_of_user_nmi(event, regs);
+}
+
+/*
+ * Returns whether there is to be a sample. The host's clocks run in both modes, and core makes none
+ * of its own clocks in a mode that the program excludes.
+ */
+static noinline bool sample_begin_special_nmi(struct pvperf_cpu *cpu, int s,
+					      struct perf_event *event, u32 n, struct pt_regs *regs)
+{
+	u16 flags = cpu->slot[s].key.flags;
+
+	if (flags & PVPERF_KEY_BRANCHES)
+		pvperf_branches_take_nmi(cpu, s, event, n, regs);
+	if (!(flags & PVPERF_KEY_MODE) ||
+	    !(user_mode(regs) ? event->attr.exclude_user : event->attr.exclude_kernel))
+		return true;
+	pvperf_account_skip_samples(event, n);
+	return false;
 }
 
 /*
@@ -188,9 +207,10 @@ static __always_inline void sample_nmi(struct pvperf_cpu *cpu, int s,
 		stretched |= !pvperf_event_is_freq(event);
 	pvperf_account_fold(event, ev);
 	pvperf_event_mark_fresh(pvperf_event_of(event), false);
-	if (unlikely(slot->key.flags & PVPERF_KEY_BRANCHES))
-		pvperf_branches_take_nmi(cpu, s, event, n, regs);
-	if (sample_wanted_nmi(slot, event)) {
+	if (unlikely(slot->key.flags & PVPERF_KEY_OURS) &&
+	    !sample_begin_special_nmi(cpu, s, event, n, regs)) {
+		made = n;
+	} else if (sample_wanted_nmi(slot, event)) {
 		regs = sample_regs_nmi(event, regs);
 		if (likely(regs))
 			made = sample_write_all_nmi(cpu, event, n, stretched, regs);

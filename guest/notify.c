@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Tells the host before the kernel gives its memory to somebody else (reboot, kexec,
- * crash kernel, hibernation) or sleeps. Calls cpu.h and hypercall.h. The invariant:
- * the host neither writes to whatever runs in this memory afterwards, nor sends it an
- * NMI.
+ * crash kernel, hibernation) or sleeps. Calls cpu.h and hypercall.h. The invariant: the host
+ * neither writes to whatever runs in this memory afterwards, nor sends it an NMI; but a kexec
+ * that comes back (--load-preserve-context) tells nobody.
  */
 #define pr_fmt(fmt) "pvperf_guest: " fmt
 

@@ -27,6 +27,14 @@ static inline bool pvperf_slot_is_ready(const struct pvperf_slot *slot,
 	       !slot->rearm && pvperf_key_equal(&slot->key, key);
 }
 
+/* Has the host refused the slot's event in this round? */
+static inline bool pvperf_slot_refused(const struct pvperf_slot *slot)
+{
+	int round = pvperf_event_of(slot->event)->refused;
+
+	return unlikely(round) && round == atomic_read(&pvperf_slot_round);
+}
+
 /* With IRQs off, on @cpu, except where another context is named. */
 
 /* Returns a slot that an event with @key can have now, or -1. Tries @last first. */

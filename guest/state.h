@@ -55,10 +55,12 @@ struct pvperf_key {
  */
 #define PVPERF_KEY_APART	(KVM_PERF_FLAG_CPU | KVM_PERF_FLAG_KINDS)
 
-/* In .flags, besides those of the ABI: its samples have branches. The ABI's do not use this bit. */
-#define PVPERF_KEY_BRANCHES	BIT(1)
+/* In .flags, besides those of the ABI, which do not use these bits. */
+#define PVPERF_KEY_BRANCHES	BIT(1)	/* its samples have branches */
+#define PVPERF_KEY_MODE		BIT(2)	/* a clock of the host's, and samples of one mode only */
+#define PVPERF_KEY_OURS		(PVPERF_KEY_BRANCHES | PVPERF_KEY_MODE)
 
-static_assert(!(PVPERF_KEY_BRANCHES &
+static_assert(!(PVPERF_KEY_OURS &
 		(KVM_PERF_FLAG_DISABLED | KVM_PERF_FLAG_EXCLUDE_USER |
 		 KVM_PERF_FLAG_EXCLUDE_KERNEL | KVM_PERF_FLAG_KINDS | KVM_PERF_FLAG_CPU |
 		 KVM_PERF_FLAG_HOST)));
@@ -138,7 +140,8 @@ struct pvperf_event {
 	int last;		/* number of its last slot, whichever CPU that was on */
 	bool hardware;		/* needs a counter of the host */
 	bool nested_only;	/* counts guests of this guest only: always 0 */
-	int refused;		/* the pvperf_slot_round in which the host has refused it */
+	int refused;		/* the pvperf_slot_round in which the host has refused it ... */
+	bool host_busy;		/* ... as it was too busy */
 	int heirs_refused;	/* it, or one that inherits it, anywhere; written by other CPUs */
 	local64_t since;	/* counted since the last sample, or levelling of the group */
 	u64 count_fresh_at;	/* when the page's count was last up to date; local_clock() */
@@ -231,7 +234,8 @@ struct pvperf_cpu {
 	} set;
 
 	struct {			/* of the host; event.c, idle.c, account.c, watch.c */
-		u64 used;		/* what the hardware events in slots need */
+		u64 used;		/* what the hardware events in slots need ... */
+		u64 turnless;		/* ... and of these, those that core gives no turns */
 		bool scarce;		/* too few since the last tick */
 		u32 shown;		/* most events seen counting at once ... */
 		unsigned long shown_until;	/* ... which holds until then; jiffies */

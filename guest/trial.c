@@ -10,6 +10,7 @@
 
 #include <linux/hash.h>
 #include <linux/irqflags.h>
+#include <linux/minmax.h>
 #include <linux/printk.h>
 #include <linux/ratelimit.h>
 #include <linux/rcupdate.h>
@@ -124,7 +125,7 @@ static int trial_ask(struct pvperf_cpu *cpu, const struct pvperf_key *key, u32 p
 	return slot->error ?: !slot->open;
 }
 
-/* Returns 1 if that is not known, else as pvperf_trial_open(). */
+/* As pvperf_trial_ask(). */
 static int trial_here(struct pvperf_cpu *cpu, const struct pvperf_key *key, int *found)
 {
 	int s;
@@ -150,10 +151,15 @@ static int trial(const struct pvperf_key *key, int *slot)
 	if (err <= 0)
 		answer_note(key, losses, err);
 	pvperf_watch_put();
-	return err > 0 ? 0 : err;
+	return err;
 }
 
 int pvperf_trial_open(const struct pvperf_key *key, int *slot)
+{
+	return min(pvperf_trial_ask(key, slot), 0);
+}
+
+int pvperf_trial_ask(const struct pvperf_key *key, int *slot)
 {
 	int err = pvperf_watch_awake() ? answer_find(key) : 1;
 

@@ -12,6 +12,9 @@ struct pvperf_key;
  */
 int pvperf_trial_open(const struct pvperf_key *key, int *slot);
 
+/* The same, but returns 1 if that is not known. */
+int pvperf_trial_ask(const struct pvperf_key *key, int *slot);
+
 /*
  * Has the host refuse @period, which is not 0 and below its limit, so that its admin sees that.
  * Once a second: it takes a turn of all OPENs of the VM. Process context.

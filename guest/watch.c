@@ -12,6 +12,7 @@
 #include <linux/cpu.h>
 #include <linux/jiffies.h>
 #include <linux/printk.h>
+#include <linux/sched/clock.h>
 #include <linux/smp.h>
 #include <linux/workqueue.h>
 #include "account.h"
@@ -52,6 +53,9 @@ static void watch_reopen_lost(struct pvperf_cpu *cpu, unsigned long slots)
 			continue;
 		if (cpu->slot[s].event)
 			pvperf_account_fold(cpu->slot[s].event, ev);
+		/* The batch that opens it anew throws the page's times away. */
+		cpu->batch.now = local_clock();
+		pvperf_account_unserved(cpu, &cpu->slot[s]);
 		cpu->slot[s].close = true;
 		set_bit(s, &cpu->set.dirty);
 	}

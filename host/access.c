@@ -50,6 +50,9 @@ static int access_close(bool leaves)
 		pr_warn("guests have lost pvperf, but hooks on KVM stay: a call waits for its VM's memory (userfaultfd, FUSE), or for events of another VM to end; write access=unavailable again later\n");
 		return -EBUSY;
 	}
+	/* Calls go on to enter, and need the VMs, whose ends have to be seen. */
+	if (pvperf_hooks_stuck())
+		return -EBUSY;
 	pvperf_vms_end();
 	pvperf_branches_unhook();
 	pvperf_door_unwatch();

@@ -237,6 +237,8 @@ static int call_attach(struct pvperf_vcpu *vcpu, u64 addr)
 	pvperf_vcpu_enter(vcpu);
 	if (vcpu->thread->task != current)
 		err = pvperf_vcpu_error(vcpu->vm);
+	else if (pvperf_pin_poisoned(pin->address))
+		err = -KVM_EFAULT;
 	else if (call_still_available(vcpu))
 		pvperf_vcpu_attach(vcpu, addr, pin);
 	else

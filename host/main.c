@@ -92,13 +92,13 @@ static void __exit pvperf_host_exit(void)
 	pvperf_stats_exit();
 	pvperf_clock_exit();
 	pvperf_access_exit();
+	pvperf_hooks_keep_text();
 	pvperf_claim_exit();
 	pvperf_registry_exit();
 	pvperf_branches_exit();
 	pvperf_rules_exit();
 	pvperf_keep_exit();
 	pvperf_event_exit();
-	pvperf_hooks_keep_text();
 	pr_info("unloaded\n");
 }
 

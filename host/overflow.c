@@ -104,6 +104,25 @@ static void overflow_pace(struct pvperf_host_event *event)
 		event->stretch++;
 }
 
+/* Has this event, or the thread, overflowed more often in this tick than it may? */
+static bool overflow_is_fast(const struct pvperf_host_event *event)
+{
+	const struct pvperf_thread *thread = event->vcpu->thread;
+	const u32 max = overflow_max(event), in_tick = thread->tick != jiffies ? 0 : thread->in_tick;
+
+	return event->in_tick > max || in_tick > max * THREAD_EVENTS;
+}
+
+/* What is @left of a period that has begun before. Or each ENABLE could overflow at once. */
+static noinline u64 overflow_left(struct pvperf_host_event *event, u64 left, u64 period)
+{
+	if (!overflow_is_fast(event))
+		return min(left, period);
+	if (!event->stretch)
+		event->stretch = 1;	/* tells the guest */
+	return period;
+}
+
 void pvperf_overflow_arm(struct pvperf_host_event *event, u64 left)
 {
 	u64 period;
@@ -112,8 +131,7 @@ void pvperf_overflow_arm(struct pvperf_host_event *event, u64 left)
 		return;
 	overflow_relax(event);
 	period = overflow_period(event, !pvperf_pin_poisoned(event->shared));
-	if (!left || left > period)
-		left = period;
+	left = left ? overflow_left(event, left, period) : period;
 	pvperf_core_arm(event->perf, period, left);
 }
 

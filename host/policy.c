@@ -65,6 +65,8 @@ static int check_raw(const struct pvperf_policy *policy, const struct pvperf_off
 	if (!raw_allowed(policy, offer, attr->config) || attr->config & ~offer->raw_mask ||
 	    !offer->raw_mask)
 		return -KVM_EPERM;
+	if ((attr->config & PVPERF_RAW_SELECT_AMD) == PVPERF_RAW_MERGE_AMD)
+		return -KVM_EPERM;
 	return offer->extra_msr && pvperf_code_has_msr(attr->config) ? -KVM_EPERM : 0;
 }
 

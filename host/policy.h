@@ -110,6 +110,10 @@ struct pvperf_offer {
 #define PVPERF_RAW_MASK_INTEL	0xff84ffffULL
 #define PVPERF_RAW_MASK_AMD	(0xff84ffffULL | 0xfULL << 32)
 
+/* AMD's select of a counter that is the upper half of the one before it; perf sets it itself. */
+#define PVPERF_RAW_SELECT_AMD	(0xffULL | 0xfULL << 32)
+#define PVPERF_RAW_MERGE_AMD	0xf000000ffULL
+
 /*
  * May a VM open this event? @policy: the VM's; @offer: this host's; @attr: was decoded. Returns
  * 0 or -KVM_E*; -KVM_EUSERS: only when the VM has the host alone.

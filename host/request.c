@@ -57,7 +57,7 @@ static void vm_work_end(struct pvperf_vm *vm)
 		atomic_dec(&nr_ending);
 }
 
-/* The end of a VM may run beside a work that has begun before: on another workqueue. */
+/* .end_work may run beside .work. */
 static void vm_note_done(struct pvperf_vm *vm, int asked)
 {
 	int done = READ_ONCE(vm->done);
@@ -68,14 +68,13 @@ static void vm_note_done(struct pvperf_vm *vm, int asked)
 }
 
 /*
- * Each VM has a work of its own, so one whose process holds up perf does not keep others
+ * Each VM has works of its own, so one whose process holds up perf does not keep others
  * waiting, as long as there are workers: WQ_MAX_ACTIVE, and as many for VMs that have ended.
  * The reference on the module lets rmmod fail meanwhile, instead of waiting. That on struct
  * kvm keeps what the work reads there; the VM may so end here.
  */
-void pvperf_request_work(struct work_struct *work)
+static void vm_work(struct pvperf_vm *vm)
 {
-	struct pvperf_vm *vm = container_of(to_delayed_work(work), struct pvperf_vm, work);
 	bool held = try_module_get(THIS_MODULE);
 	int asked = atomic_read(&vm->asked);
 	/* After .asked was read: what was asked for until then is in here. */
@@ -90,7 +89,7 @@ void pvperf_request_work(struct work_struct *work)
 	WRITE_ONCE(vm->asked_at, jiffies);
 	vm_note_done(vm, asked);
 	wake_up_all(&served);
-	/* May destroy the VM, which takes long if it is large. */
+	/* May destroy the VM, which takes long if it is large: .end_work does not wait for it. */
 	if (kvm)
 		kvm_put_kvm(kvm);
 	if (held)
@@ -98,18 +97,34 @@ void pvperf_request_work(struct work_struct *work)
 	pvperf_vm_put(vm);
 }
 
+void pvperf_request_work(struct work_struct *work)
+{
+	vm_work(container_of(to_delayed_work(work), struct pvperf_vm, work));
+}
+
+void pvperf_request_end_work(struct work_struct *work)
+{
+	vm_work(container_of(work, struct pvperf_vm, end_work));
+}
+
+static bool vm_queue(struct pvperf_vm *vm, unsigned long delay)
+{
+	if (READ_ONCE(vm->ended))
+		return queue_work(pvperf_end_works, &vm->end_work);
+	if (delay)
+		return queue_delayed_work(pvperf_works, &vm->work, delay);
+	return !mod_delayed_work(pvperf_works, &vm->work, 0);
+}
+
 void pvperf_request(struct pvperf_vm *vm, enum pvperf_vm_task task, unsigned long delay)
 {
-	struct workqueue_struct *works;
-
 	if (!refcount_inc_not_zero(&vm->refs))
 		return;
 	set_bit(task, &vm->todo);
-	if (atomic_inc_return(&vm->asked) - 1 == READ_ONCE(vm->done))
+	/* Guests and VMMs may ask all the time for what has time, so nobody waits for that. */
+	if (!delay && atomic_inc_return(&vm->asked) - 1 == READ_ONCE(vm->done))
 		WRITE_ONCE(vm->asked_at, jiffies);
-	works = READ_ONCE(vm->ended) ? pvperf_end_works : pvperf_works;
-	if (delay ? !queue_delayed_work(works, &vm->work, delay) :
-		    mod_delayed_work(works, &vm->work, 0))
+	if (!vm_queue(vm, delay))
 		pvperf_vm_put(vm);	/* it was queued already, with a reference */
 }
 

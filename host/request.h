@@ -23,18 +23,19 @@ enum pvperf_vm_task {
 	PVPERF_VM_TASKS
 };
 
-/* The function of pvperf_vm.work. */
+/* The functions of pvperf_vm.work and .end_work. */
 void pvperf_request_work(struct work_struct *work);
+void pvperf_request_end_work(struct work_struct *work);
 
 /*
  * Request something of a VM; does not sleep. @vm: the VM; the caller has a reference, or is
- * under RCU; @task: what; @delay: not before so many jiffies.
+ * under RCU; @task: what; @delay: not before so many jiffies, and nobody waits for it.
  */
 void pvperf_request(struct pvperf_vm *vm, enum pvperf_vm_task task, unsigned long delay);
 
 /*
- * Wait until all VMs have done what was requested; may sleep. @forever: wait for each VM for as
- * long as it takes, and say so. Returns false if perf is held up by a VM's process.
+ * Wait until all VMs have done what was requested without a delay; may sleep. @forever: wait for
+ * each VM for as long as it takes, and say so. Returns false if perf is held up by a VM's process.
  */
 bool pvperf_requests_settle(bool forever);
 

@@ -98,7 +98,8 @@ struct pvperf_vm {
 	struct pvperf_refusal *refusals;	/* by word; NULL: none yet */
 	atomic64_t open_at;		/* refusal.c: when the next OPEN may be */
 	struct delayed_work work;	/* does what others want of the VM; holds a reference */
-	unsigned long todo;		/* bits of enum pvperf_vm_task, for .work */
+	struct work_struct end_work;	/* the same when the VM has ended */
+	unsigned long todo;		/* bits of enum pvperf_vm_task, for both */
 	unsigned long asked_at;		/* jiffies when .work was asked for, or ended */
 	atomic_t asked;			/* how often .work was asked for ... */
 	int done;			/* ... and up to which of these it is done */

@@ -40,6 +40,7 @@ static struct pvperf_vm *vm_alloc(struct kvm *kvm)
 	refcount_set(&vm->refs, 1);
 	mutex_init(&vm->lock);
 	INIT_DELAYED_WORK(&vm->work, pvperf_request_work);
+	INIT_WORK(&vm->end_work, pvperf_request_end_work);
 	xa_init_flags(&vm->vcpus, XA_FLAGS_ACCOUNT);
 	xa_init_flags(&vm->ids, XA_FLAGS_ACCOUNT);
 	return vm;

@@ -45,6 +45,14 @@ share=$(awk '$3 == "hot" { sub("%", "", $1); print $1 }' /tmp/report)
 awk -v s="${share:-0}" 'BEGIN { exit !(s > 60) }'
 tap $? "the samples show where the time went" "$(head -n 2 /tmp/report | tr '\n' ' ')"
 
+# The clock runs in both modes, but a sample is of the mode that it is asked for.
+kernel='dd if=/dev/zero of=/dev/null bs=1M count=1000'
+perf record -q -e pvperf/host-cpu-clock/ -c $period -o /tmp/a $kernel > /dev/null 2>&1
+perf record -q -e pvperf/host-cpu-clock/u -c $period -o /tmp/b $kernel > /dev/null 2>&1
+[ "$(samples /tmp/a)" -gt $((4 * $(samples /tmp/b))) ] && [ "$(lost /tmp/b)" = 0 ]
+tap $? "user mode only: few samples of a program of the kernel's" \
+	"$(samples /tmp/b) of $(samples /tmp/a), $(lost /tmp/b) lost"
+
 in_lab guest || { tap_skip "the host's module is unloaded" "outside of the lab there is no command host"; tap_end; }
 host rmmod pvperf_host
 tap $? "the host's module is unloaded"

@@ -310,6 +310,20 @@ TEST_F(pinned, memlock)
 	EXPECT_CALL(0, open_here(self->v, 4, AT_EVENT(4)));
 }
 
+/* The VMM changes slots all the time. A write of the rules does not wait for what has time. */
+TEST_F(pinned, rules_meanwhile)
+{
+	struct timespec from, to;
+
+	ASSERT_CALL(0, open_event(self->v, 0, 0));
+	ASSERT_EQ(0, slot_set(&self->vm, NULL, 0, 0));
+	ASSERT_EQ(0, slot_set(&self->vm, self->vm.mem, TINY_MEM, 0));
+	clock_gettime(CLOCK_MONOTONIC, &from);
+	EXPECT_EQ(0, tiny_rules_write("# none\n"));
+	clock_gettime(CLOCK_MONOTONIC, &to);
+	EXPECT_GT(50000000, (to.tv_sec - from.tv_sec) * 1000000000ll + to.tv_nsec - from.tv_nsec);
+}
+
 /* Is the state of event @id shown as @state? */
 static bool state_shown(int id, const char *state)
 {

@@ -298,6 +298,30 @@ TEST_F(policy, max_overflows)
 	EXPECT_LT(4 * few, many);
 }
 
+/* Nor does each ENABLE overflow that says that a period is nearly over. */
+TEST_F(policy, max_overflows_left)
+{
+	struct guest_perf_op *op = batch_at(&self->vms.in);
+	struct tiny_vcpu *v = &self->vms.in.vcpu[0];
+	int64_t until;
+	uint32_t n;
+
+	NEED_PMU();
+	ASSERT_EQ(0, tiny_rules_write("comm=pvperf_in max_overflows=1000\n"));
+	ASSERT_CALL(0, open_event(v, 0, 1000000));
+	for (n = 0, until = now() + 200000000; now() < until; n++) {
+		op[0] = (struct guest_perf_op){ .op = KVM_PERF_OP_DISABLE };
+		op[1] = (struct guest_perf_op){ .op = KVM_PERF_OP_ENABLE, .arg = 1 };
+		ASSERT_CALL(2, tiny_call_gpa(v, KVM_PERF_OP_BATCH, AT_BATCH, 2));
+		ASSERT_EQ(0, tiny_spin(v, 100));
+	}
+	TH_LOG("%u of %u", event_at(&self->vms.in, 0)->overflows, n);
+	EXPECT_LT(1000, n);
+	EXPECT_LT(0, event_at(&self->vms.in, 0)->overflows);
+	EXPECT_GE(300, event_at(&self->vms.in, 0)->overflows);
+	EXPECT_EQ(KVM_PERF_EVENT_STRETCHED, event_at(&self->vms.in, 0)->flags);
+}
+
 /* An event that counts goes on, with its count, as a pinned one. */
 TEST_F(policy, priority)
 {

@@ -40,5 +40,13 @@ for word in pinned flexible; do
 	within "${after%% *}" "${before%% *}" 2
 	tap $? "$word: the scaled count is right, within 2 permille" "$after, want $before"
 done
+# What the host is too busy to open: core would leave a pinned event in error.
+host "echo max_opens=1 > /dev/pvperf_policy"
+(while :; do :; done) &
+program=$!
+perf stat -x, -o /tmp/stat -e cycles:uD,branches:uD -p $program sleep 6
+kill $program
+stat_share /tmp/stat | awk '$1 + 0 > 0 { n++ } END { exit n != 2 }'
+tap $? "pinned events that the host is too busy to open count later" "$(tr '\n' ' ' < /tmp/stat)"
 host "echo > /dev/pvperf_policy"
 tap_end
