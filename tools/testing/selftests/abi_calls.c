@@ -206,14 +206,8 @@ BAD_OP(largest_read_many, KVM_PERF_OP_READ, INT32_MAX, -KVM_ENOENT, .arg = ~0ull
 BAD_OP(others_close, KVM_PERF_OP_CLOSE, OTHERS, -KVM_EPERM);
 BAD_OP(others_enable, KVM_PERF_OP_ENABLE, OTHERS, -KVM_EPERM);
 BAD_OP(reserved_close, KVM_PERF_OP_CLOSE, STOPPED, -KVM_EINVAL, .reserved = 1);
-BAD_OP(reserved_enable, KVM_PERF_OP_ENABLE, STOPPED, -KVM_EINVAL,
-       .reserved = 1u << 31);
-BAD_OP(reserved_disable, KVM_PERF_OP_DISABLE, NEIGHBOUR, -KVM_EINVAL,
-       .reserved = 1);
-BAD_OP(reserved_read, KVM_PERF_OP_READ, STOPPED, -KVM_EINVAL, .reserved = 1);
 BAD_OP(reserved2_close, KVM_PERF_OP_CLOSE, STOPPED, -KVM_EINVAL,
        .reserved2 = 1ull << 63);
-BAD_OP(reserved2_read, KVM_PERF_OP_READ, STOPPED, -KVM_EINVAL, .reserved2 = 1);
 BAD_OP(open_hole, KVM_PERF_OP_OPEN, NOBODYS, -KVM_EFAULT, .arg = TINY_HOLE);
 BAD_OP(open_odd, KVM_PERF_OP_OPEN, NOBODYS, -KVM_EINVAL, .arg = AT_PARAM + 1);
 BAD_OP(open_past_any_cpu, KVM_PERF_OP_OPEN, NOBODYS, -KVM_EFAULT,

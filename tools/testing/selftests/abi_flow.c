@@ -152,25 +152,6 @@ TEST_F(flow, exact)
 	}
 }
 
-/* A turn has as many instructions however many turns there are. */
-TEST_F(flow, linear)
-{
-	struct guest_perf_event *e = event_at(&self->vm, 3);
-	uint64_t count[3] = { 0 };
-	int i;
-
-	NEED_PMU();
-	ASSERT_CALL(0, open_event(self->v, 3, 0));
-	ASSERT_CALL(0, id_call(self->v, KVM_PERF_OP_ENABLE, 3));
-	for (i = 0; i < 3; i++) {
-		ASSERT_EQ(0, tiny_spin(self->v, TURNS << i));
-		ASSERT_CALL(0, id_call(self->v, KVM_PERF_OP_READ, 3));
-		count[i] = e->count - (i ? count[0] + (i > 1 ? count[1] : 0) : 0);
-	}
-	EXPECT_TRUE(counted(count[1] - count[0], TURNS));
-	EXPECT_TRUE(counted(count[2] - count[1], 2 * TURNS));
-}
-
 TEST_F(flow, exclude)
 {
 	const struct { uint64_t flags; bool user, kernel; } want[] = {

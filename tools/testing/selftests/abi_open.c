@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Each bad argument of OPEN, one at a time: the call returns the exact error, changes
- * nothing in the guest's memory, leaves nothing at the host, and another event goes on
- * counting.
+ * Bad arguments of OPEN, one at a time: the call returns the exact error, changes nothing in the
+ * guest's memory, leaves nothing at the host, and another event goes on counting. The unit tests
+ * (test_decode.c, test_policy.c) have each bit, size and type.
  */
 
 #include "tiny_test.h"
@@ -49,7 +49,6 @@ FIXTURE_VARIANT(open) {
 
 /* The param itself. */
 BAD(param_odd, .param_at = AT_PARAM + 1, .error = -KVM_EINVAL);
-BAD(param_misaligned, .param_at = AT_PARAM + 4, .error = -KVM_EINVAL);
 BAD(param_crosses, .param_at = AT_PARAM + END - 16, .error = -KVM_EINVAL);
 BAD(param_hole, .param_at = TINY_HOLE, .error = -KVM_EFAULT);
 BAD(param_past_memory, .param_at = 1ull << 40, .error = -KVM_EFAULT);
@@ -59,15 +58,12 @@ BAD(param_rom_edge, .param_at = TINY_ROM + TINY_ROM_SIZE, .error = -KVM_EFAULT);
 
 /* The address of the attr. */
 BAD(attr_odd, .attr_at = AT_ATTR + 1, .error = -KVM_EINVAL);
-BAD(attr_misaligned, .attr_at = AT_ATTR + 4, .error = -KVM_EINVAL);
 BAD(attr_crosses, .attr_at = AT_ATTR + END - 64, .error = -KVM_EINVAL);
 BAD(attr_hole, .attr_at = TINY_HOLE, .error = -KVM_EFAULT);
 BAD(attr_past_memory, .attr_at = 1ull << 40, .error = -KVM_EFAULT);
-BAD(attr_past_any_cpu, .attr_at = ~0ull & ~4095ull, .error = -KVM_EFAULT);
 
 /* The address of the event. */
 BAD(event_odd, .event_at = AT_EVENT(1) + 1, .error = -KVM_EINVAL);
-BAD(event_misaligned_64, .event_at = AT_EVENT(1) + 32, .error = -KVM_EINVAL);
 BAD(event_misaligned_16, .event_at = AT_EVENT(1) + 2,
     .poke = PARAM(event_size, KVM_PERF_EVENT_SIZE_VER0), .error = -KVM_EINVAL);
 BAD(event_crosses, .event_at = AT_EVENT(1) + END - 12,
@@ -75,54 +71,23 @@ BAD(event_crosses, .event_at = AT_EVENT(1) + END - 12,
 BAD(event_hole, .event_at = TINY_HOLE, .error = -KVM_EFAULT);
 BAD(event_rom, .event_at = TINY_ROM, .error = -KVM_EFAULT);
 BAD(event_past_memory, .event_at = 1ull << 40, .error = -KVM_EFAULT);
-BAD(event_past_any_cpu, .event_at = ~0ull & ~4095ull, .error = -KVM_EFAULT);
 
 /* The param's other fields. */
 BAD_POKE(id_negative, PARAM(id, -1), -KVM_EINVAL);
-BAD_POKE(id_most_negative, PARAM(id, INT32_MIN), -KVM_EINVAL);
 BAD_POKE(id_in_use, PARAM(id, NEIGHBOUR), -KVM_EEXIST);
-BAD_POKE(event_size_1, PARAM(event_size, 1), -KVM_EINVAL);
-BAD_POKE(event_size_12, PARAM(event_size, 12), -KVM_EINVAL);
 BAD_POKE(event_size_32, PARAM(event_size, 32), -KVM_EINVAL);
-BAD_POKE(event_size_65, PARAM(event_size, 65), -KVM_EINVAL);
-BAD_POKE(event_size_128, PARAM(event_size, 128), -KVM_EINVAL);
-BAD_POKE(event_size_huge, PARAM(event_size, ~0u), -KVM_EINVAL);
 
 /* The attr's fields. */
-BAD_POKE(attr_size_1, ATTR(size, 1), -KVM_E2BIG);
-BAD_POKE(attr_size_64, ATTR(size, 64), -KVM_E2BIG);
 BAD_POKE(attr_size_73, ATTR(size, KVM_PERF_ATTR_SIZE_VER0 + 1), -KVM_E2BIG);
-BAD_POKE(attr_size_80, ATTR(size, 80), -KVM_E2BIG);
-BAD_POKE(attr_size_huge, ATTR(size, ~0u), -KVM_E2BIG);
 BAD_POKE(type_tracepoint, ATTR(type, 2), -KVM_EPERM);
-BAD_POKE(type_breakpoint, ATTR(type, KVM_PERF_TYPE_BREAKPOINT), -KVM_EPERM);
-BAD_POKE(type_of_a_host_pmu, ATTR(type, 6), -KVM_EPERM);
-BAD_POKE(type_huge, ATTR(type, ~0u), -KVM_EPERM);
 BAD_POKE(config_no_such, ATTR(config, 10), -KVM_ENOENT);
-BAD_POKE(config_huge, ATTR(config, 1ull << 32), -KVM_ENOENT);
 BAD_POKE(period_1, ATTR(sample_period, 1), -KVM_EINVAL);
-BAD_POKE(period_64_bits, ATTR(sample_period, ~0ull), -KVM_EINVAL);
-BAD_POKE(period_63_bits, ATTR(sample_period, 1ull << 63), -KVM_EINVAL);
 BAD_POKE(sample_type, ATTR(sample_type, 1), -KVM_EINVAL);
-BAD_POKE(sample_type_high, ATTR(sample_type, 1ull << 63), -KVM_EINVAL);
-BAD_POKE(read_format, ATTR(read_format, 1), -KVM_EINVAL);
-BAD_POKE(flag_inherit, ATTR(flags, 1 << 1), -KVM_EINVAL);
 BAD_POKE(flag_pinned, ATTR(flags, 1 << 2), -KVM_EINVAL);
-BAD_POKE(flag_exclusive, ATTR(flags, 1 << 3), -KVM_EINVAL);
-BAD_POKE(flag_exclude_hv, ATTR(flags, 1 << 6), -KVM_EINVAL);
-BAD_POKE(flag_exclude_idle, ATTR(flags, 1 << 7), -KVM_EINVAL);
 BAD_POKE(flag_host, ATTR(flags, KVM_PERF_FLAG_HOST), -KVM_EPERM);
 BAD_POKE(flag_cpu, ATTR(flags, KVM_PERF_FLAG_CPU), -KVM_EPERM);
 BAD_POKE(flag_kind, ATTR(flags, KVM_PERF_FLAG_KIND(3)), -KVM_ENOENT);
-BAD_POKE(flag_precise, ATTR(flags, 1 << 16), -KVM_EINVAL);
-BAD_POKE(flag_exclude_host, ATTR(flags, 1 << 19), -KVM_EINVAL);
-BAD_POKE(flag_exclude_guest, ATTR(flags, 1 << 20), -KVM_EINVAL);
-BAD_POKE(flag_last, ATTR(flags, 1ull << 63), -KVM_EINVAL);
-BAD_POKE(bp_type, ATTR(bp_type, 1), -KVM_EINVAL);
 BAD_POKE(cpu, ATTR(cpu, 1), -KVM_EINVAL);
-BAD_POKE(cpu_last, ATTR(cpu, 1u << 31), -KVM_EINVAL);
-BAD_POKE(bp_addr, ATTR(bp_addr, 1), -KVM_EINVAL);
-BAD_POKE(bp_len, ATTR(bp_len, 1ull << 63), -KVM_EINVAL);
 
 FIXTURE_SETUP(open)
 {

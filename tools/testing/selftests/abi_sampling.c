@@ -331,7 +331,7 @@ TEST_F(sampling, in_userspace)
 		.sample_period = 1000000,
 	};
 	struct guest_perf_event before;
-	struct timespec from, to;
+	int64_t from;
 	uint32_t nmis;
 
 	open_put(&self->vm, 0, AT_EVENT(0), &attr);
@@ -340,10 +340,8 @@ TEST_F(sampling, in_userspace)
 	ASSERT_CALL(0, tiny_call_here(self->v, KVM_PERF_OP_ENABLE, 0, 0));
 	before = *self->e;
 	nmis = self->head->nmis;
-	clock_gettime(CLOCK_MONOTONIC, &from);
-	do
-		clock_gettime(CLOCK_MONOTONIC, &to);
-	while ((to.tv_sec - from.tv_sec) * 1000000000ll + to.tv_nsec - from.tv_nsec < 50000000);
+	for (from = now_ns(); now_ns() - from < 50000000;)
+		;
 	EXPECT_EQ(0, memcmp(&before, self->e, sizeof(before)));
 	EXPECT_EQ(nmis, self->head->nmis);
 	ASSERT_CALL(0, tiny_call_here(self->v, KVM_PERF_OP_DISABLE, 0, 0));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* What the most expensive call may cost the host, in ticks of the TSC. */
 
+#include "counters.h"
 #include "tiny_test.h"
 #include <linux/perf_event.h>
 #include <signal.h>
@@ -10,7 +11,6 @@
 
 #define TURNS		100000ull
 #define AT_TIMED	(TINY_MEM - TINY_PAGE)
-#define COUNTERS_MAX	32
 
 /*
  * In the lab a tick is an instruction. One retry of an event that finds no counter takes
@@ -27,30 +27,6 @@ FIXTURE(bounded) {
 	int taken[COUNTERS_MAX], takers;
 };
 
-/* The host's own: pinned, on this CPU, until there is no counter left. */
-static int take_counters(int *fd)
-{
-	struct perf_event_attr attr = {
-		.size = sizeof(attr), .type = PERF_TYPE_HARDWARE,
-		.config = PERF_COUNT_HW_INSTRUCTIONS, .pinned = 1,
-	};
-	int n;
-
-	for (n = 0; n < COUNTERS_MAX; n++) {
-		uint64_t count;
-
-		fd[n] = syscall(SYS_perf_event_open, &attr, -1, 0, -1, 0);
-		if (fd[n] < 0)
-			return n;
-		/* an event in error has nothing to read */
-		if (read(fd[n], &count, sizeof(count)) != sizeof(count)) {
-			close(fd[n]);
-			return n;
-		}
-	}
-	return n;
-}
-
 FIXTURE_SETUP(bounded)
 {
 	int id;
@@ -66,7 +42,7 @@ FIXTURE_SETUP(bounded)
 		ASSERT_CALL(0, open_event(self->v, id, 0));
 		ASSERT_CALL(0, id_call(self->v, KVM_PERF_OP_ENABLE, id));
 	}
-	self->takers = take_counters(self->taken);
+	self->takers = counters_take(0, 0, self->taken);
 	ASSERT_LT(0, self->takers);
 	/* the vCPU's events lose their counters */
 	ASSERT_EQ(0, tiny_spin(self->v, TURNS));

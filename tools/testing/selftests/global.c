@@ -141,14 +141,6 @@ static void spin_here(uint64_t turns)
 		asm volatile("");
 }
 
-static uint64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec * SECOND + now.tv_nsec;
-}
-
 /* The CPU's number is that of the other VM's, and of this thread's: all is counted. */
 TEST_F(global, whole_cpu)
 {

@@ -4,6 +4,7 @@
  * vCPU runs on. Of the lab's CPU each core takes another share of the instructions for branches.
  */
 
+#include "counters.h"
 #include "tiny_test.h"
 #include "named.h"
 #include <linux/perf_event.h>
@@ -12,7 +13,6 @@
 
 #define TURNS		100000ull
 #define MOVES		100
-#define COUNTERS_MAX	32
 
 enum { ALL, P, E, IDS };	/* events by the kind that they are about, 0: all */
 
@@ -417,29 +417,6 @@ static int pmu_of(int cpu)
 	return type;
 }
 
-/* The host's own: pinned, until its CPU has no counter left. Returns how many. */
-static int fill(int cpu, int fd[COUNTERS_MAX])
-{
-	struct perf_event_attr attr = {
-		.size = sizeof(attr), .type = PERF_TYPE_HARDWARE, .pinned = 1,
-		.config = PERF_COUNT_HW_INSTRUCTIONS | (uint64_t)pmu_of(cpu) << 32,
-	};
-	uint64_t value;
-	int n;
-
-	for (n = 0; n < COUNTERS_MAX; n++) {
-		fd[n] = syscall(SYS_perf_event_open, &attr, -1, cpu, -1, 0);
-		if (fd[n] < 0)
-			return n;
-		/* an event in error has nothing to read */
-		if (read(fd[n], &value, sizeof(value)) != sizeof(value)) {
-			close(fd[n]);
-			return n;
-		}
-	}
-	return n;
-}
-
 FIXTURE(full) {
 	struct named vms;
 	struct tiny_vcpu *v;
@@ -492,7 +469,7 @@ TEST_F(full, one_kind)
 	struct guest_perf_event *e = event_at(v->vm, ALL), before;
 	int64_t missed;
 
-	self->fds = fill(variant->cpu, self->fd);
+	self->fds = counters_take(variant->cpu, pmu_of(variant->cpu), self->fd);
 	ASSERT_LT(0, self->fds);
 	ASSERT_TRUE(runs_on(v, !variant->cpu));
 	ASSERT_CALL(0, open_kind(v, ALL, 0, KVM_PERF_TYPE_HARDWARE, COUNT_INSTRUCTIONS, 0));
@@ -533,7 +510,7 @@ TEST_F(full, disabled)
 	struct tiny_vcpu *v = self->v;
 	struct guest_perf_event *e = event_at(v->vm, ALL);
 
-	self->fds = fill(variant->cpu, self->fd);
+	self->fds = counters_take(variant->cpu, pmu_of(variant->cpu), self->fd);
 	ASSERT_LT(0, self->fds);
 	ASSERT_TRUE(runs_on(v, !variant->cpu));
 	ASSERT_CALL(0, open_kind(v, ALL, 0, KVM_PERF_TYPE_HARDWARE, COUNT_INSTRUCTIONS, 0));

@@ -125,14 +125,6 @@ TEST_F(mediated, software_first)
 	tiny_vm_destroy(&self->borrower);
 }
 
-static uint64_t now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec * 1000000000ull + t.tv_nsec;
-}
-
 enum { COUNTING, OFF, SWITCHES, NEW };	/* ids */
 
 static void open_three(struct __test_metadata *_metadata, struct tiny_vcpu *v)

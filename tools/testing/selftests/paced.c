@@ -2,7 +2,6 @@
 /* A VM that opens events faster than max_opens waits, and no other VM does. */
 
 #include "tiny_test.h"
-#include <time.h>
 
 #define RATE	"50"
 #define OPENS	150
@@ -33,15 +32,13 @@ FIXTURE_TEARDOWN(paced)
 /* How long @n pairs of OPEN and CLOSE take, in ns; -1: one failed. */
 static int64_t pairs(struct tiny_vm *vm, int n)
 {
-	struct timespec from, to;
+	int64_t from = now_ns();
 
-	clock_gettime(CLOCK_MONOTONIC, &from);
 	while (n--)
 		if (open_event(&vm->vcpu[0], 0, 0) ||
 		    id_call(&vm->vcpu[0], KVM_PERF_OP_CLOSE, 0))
 			return -1;
-	clock_gettime(CLOCK_MONOTONIC, &to);
-	return (to.tv_sec - from.tv_sec) * NS + to.tv_nsec - from.tv_nsec;
+	return now_ns() - from;
 }
 
 /* A second's worth at once, and then so many a second. */
@@ -61,16 +58,13 @@ TEST_F(paced, opens)
 TEST_F(paced, soon)
 {
 	struct tiny_vcpu *v = &self->vm.vcpu[0];
-	struct timespec from, to;
-	int64_t ns;
+	int64_t from;
 
 	ASSERT_EQ(0, tiny_param_write("max_opens", "1"));
 	ASSERT_CALL(0, open_event(v, 0, 0));
-	clock_gettime(CLOCK_MONOTONIC, &from);
+	from = now_ns();
 	EXPECT_CALL(-KVM_EBUSY, open_event(v, 1, 0));
-	clock_gettime(CLOCK_MONOTONIC, &to);
-	ns = (to.tv_sec - from.tv_sec) * NS + to.tv_nsec - from.tv_nsec;
-	EXPECT_GE(NS / 5, ns);
+	EXPECT_GE(NS / 5, now_ns() - from);
 	/* The one that was refused has taken no place. */
 	usleep(NS / 1000);
 	EXPECT_CALL(0, open_event(v, 1, 0));
@@ -80,13 +74,6 @@ TEST_F(paced, others)
 {
 	ASSERT_LE(NS / 10, pairs(&self->vm, 100));
 	EXPECT_GE(NS / 10, pairs(&self->other, 40));
-}
-
-TEST_F(paced, range)
-{
-	EXPECT_NE(0, tiny_param_write("max_opens", "0"));
-	EXPECT_NE(0, tiny_param_write("max_opens", "1000001"));
-	EXPECT_NE(0, tiny_param_write("max_opens", "many"));
 }
 
 TEST_HARNESS_MAIN

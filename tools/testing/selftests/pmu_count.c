@@ -42,29 +42,6 @@ TEST_F(count, exact)
 	}
 }
 
-/* The overhead around the load is the same however long the load is. */
-TEST_F(count, linear)
-{
-	uint64_t count[4];
-	int i, fd = open_user(0, -1, -1);
-
-	ASSERT_LE(0, fd);
-	for (i = 0; i < 4; i++) {
-		ioctl(fd, PERF_EVENT_IOC_RESET, 0);
-		enable(fd);
-		load(TURNS << i);
-		disable(fd);
-		count[i] = value_read(fd).count;
-	}
-	for (i = 1; i < 4; i++) {
-		EXPECT_TRUE(within(count[i] - count[0],
-				   LOAD_INSNS * ((1 << i) - 1), 0.001)) {
-			TH_LOG("%d: %llu", i,
-			       (unsigned long long)(count[i] - count[0]));
-		}
-	}
-}
-
 TEST_F(count, stopped)
 {
 	struct value a, b;

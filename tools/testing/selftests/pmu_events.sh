@@ -48,16 +48,4 @@ stat_share /tmp/stat > /tmp/shares
 awk -v n=$n '$1 >= 300000012 * 0.95 && $1 <= 300000012 * 1.05 && $2 > 50 && $2 < 100 { good++ }
 	END { exit good != n }' /tmp/shares
 tap $? "$n events take turns" "$(tr '\n' ';' < /tmp/shares)"
-
-# Software events of the host about this vCPU.
-if [ -e $devices/pvperf/events/host-cpu-clock ]; then
-	n=$(count -a -e pvperf/host-cpu-clock/ sleep 1)
-	awk -v n="${n:-0}" 'BEGIN { exit !(n > 0) }'
-	tap $? "host-cpu-clock runs" "${n:-nothing}"
-	n=$(count -a -e pvperf/host-context-switches/ sleep 1)
-	[ "${n:-0}" -gt 0 ]
-	tap $? "the host switches away from an idle vCPU" "${n:-nothing}"
-else
-	tap_skip "host-cpu-clock runs" "not offered"
-fi
 tap_end

@@ -243,14 +243,6 @@ TEST_F(policy, min_period)
 	EXPECT_CALL(0, open_event(v, 0, 50000));
 }
 
-static int64_t now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec * 1000000000ll + t.tv_nsec;
-}
-
 /* A second's worth at once, then so many a second; no other VM waits. */
 TEST_F(policy, max_calls)
 {
@@ -258,27 +250,27 @@ TEST_F(policy, max_calls)
 	int i;
 
 	ASSERT_EQ(0, tiny_rules_write("comm=pvperf_in max_calls=100\n"));
-	from = now();
+	from = now_ns();
 	for (i = 0; i < 200; i++)
 		tiny_call(&self->vms.in.vcpu[0], KVM_PERF_OP_READ, 0, 0, 0);
-	took = now() - from;
+	took = now_ns() - from;
 	EXPECT_LE(800000000, took);
 	EXPECT_LE(90, refused("max_calls"));
-	from = now();
+	from = now_ns();
 	for (i = 0; i < 200; i++)
 		tiny_call(&self->vms.out.vcpu[0], KVM_PERF_OP_READ, 0, 0, 0);
-	EXPECT_GE(took / 8, now() - from);
+	EXPECT_GE(took / 8, now_ns() - from);
 }
 
 /* The overflows of an event that could overflow at every microsecond. */
 static uint32_t overflows_in(struct tiny_vm *vm, int64_t ns)
 {
 	struct tiny_vcpu *v = &vm->vcpu[0];
-	int64_t until = now() + ns;
+	int64_t until = now_ns() + ns;
 
 	if (open_event(v, 0, 1000) || id_call(v, KVM_PERF_OP_ENABLE, 0))
 		return 0;
-	while (now() < until)
+	while (now_ns() < until)
 		tiny_spin(v, TURNS / 10);
 	id_call(v, KVM_PERF_OP_DISABLE, 0);
 	return event_at(vm, 0)->overflows;
@@ -309,7 +301,7 @@ TEST_F(policy, max_overflows_left)
 	NEED_PMU();
 	ASSERT_EQ(0, tiny_rules_write("comm=pvperf_in max_overflows=1000\n"));
 	ASSERT_CALL(0, open_event(v, 0, 1000000));
-	for (n = 0, until = now() + 200000000; now() < until; n++) {
+	for (n = 0, until = now_ns() + 200000000; now_ns() < until; n++) {
 		op[0] = (struct guest_perf_op){ .op = KVM_PERF_OP_DISABLE };
 		op[1] = (struct guest_perf_op){ .op = KVM_PERF_OP_ENABLE, .arg = 1 };
 		ASSERT_CALL(2, tiny_call_gpa(v, KVM_PERF_OP_BATCH, AT_BATCH, 2));

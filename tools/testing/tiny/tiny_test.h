@@ -11,6 +11,7 @@
 #include "need.h"
 #include "tiny_guest.h"
 #include <stdlib.h>
+#include <time.h>
 #include <unistd.h>
 
 /* Each on a page of its own, so that no two are neighbours by chance. */
@@ -109,6 +110,14 @@ static inline int64_t open_event(struct tiny_vcpu *v, int id, uint64_t period)
 
 	memset(event_at(v->vm, id), 0, sizeof(struct guest_perf_event));
 	return open_attr(v, id, KVM_PERF_EVENT_SIZE, &attr);
+}
+
+static inline int64_t now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * 1000000000ll + t.tv_nsec;
 }
 
 /* In 5 seconds, as who has the host alone gives it back within one. */

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* What a VM can do that others might feel; see hostile.h. */
+#include "counters.h"
 #include "hostile.h"
 #include "late.h"
 #include "room.h"
@@ -12,7 +13,6 @@
 #include <unistd.h>
 
 #define TURNS		100000ull
-#define COUNTERS_MAX	32
 #define FAR		(1 << 22)	/* 512 ids so far apart are all there can be */
 
 /* Nothing: CPU 0 is idle. */
@@ -76,20 +76,9 @@ const struct worst worst_open_close = {
 	.vcpus = TINY_VCPUS, .prepare = open_and_close, .act = open_close,
 };
 
-static void counters_take(void)
-{
-	struct perf_event_attr attr = {
-		.size = sizeof(attr), .type = PERF_TYPE_HARDWARE,
-		.config = PERF_COUNT_HW_INSTRUCTIONS, .pinned = 1,
-	};
-	int n;
-
-	for (n = 0; n < COUNTERS_MAX; n++)
-		syscall(SYS_perf_event_open, &attr, -1, 0, -1, 0);
-}
-
 static bool open_without_counters(struct tiny_vcpu *v)
 {
+	int fd[COUNTERS_MAX];
 	char rule[64];
 
 	snprintf(rule, sizeof(rule), "pid=%d priority=pinned\n", getpid());
@@ -97,7 +86,7 @@ static bool open_without_counters(struct tiny_vcpu *v)
 	if (tiny_rules_write(rule) || room_open_many(v, 64, 1, 1) != 64)
 		return false;
 	if (!v->index)
-		counters_take();
+		counters_take(0, 0, fd);
 	return true;
 }
 
