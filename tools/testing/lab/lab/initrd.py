@@ -14,6 +14,12 @@ from .paths import BUILD, LAB
 KERNEL_ARGS = 'panic=-1 mitigations=off nokaslr norandmaps quiet loglevel=5 nmi_watchdog=0 random.trust_cpu=on'
 
 
+def kernel_args(more):
+    """Those of both kernels, and more; the last one of a name counts, but nothing takes nokaslr back."""
+    args = KERNEL_ARGS.replace('nokaslr ', '') if 'kaslr' in more.split() else KERNEL_ARGS
+    return f'{args} {more}'
+
+
 def module(a, side, tree):
     """Put pvperf's module into an overlay; say so if there is none."""
     given = a.host_ko if side == 'host' else a.guest_ko
@@ -67,15 +73,15 @@ def config(a, side, emulated):
         'LAB_GUEST_MEM': a.mem[1],
         # noxsave: kernels from 7.2 on panic in the FPU set-up of an emulated nested guest.
         # cmos_init: searches 4 seconds for a clock that a microvm does not have.
-        'LAB_GUEST_APPEND': f'console=ttyS0 reboot=t {KERNEL_ARGS} initcall_blacklist=cmos_init '
-                            f"{'noxsave ' if emulated else ''}{a.append_guest}",
+        'LAB_GUEST_APPEND': 'console=ttyS0 reboot=t initcall_blacklist=cmos_init '
+                            f"{'noxsave ' if emulated else ''}{kernel_args(a.append_guest)}",
     }
 
 
 def host_append(a, emulated):
     """The host's kernel command line."""
-    return (f"console=ttyS0 {KERNEL_ARGS} {'no_timer_check tsc=reliable ' if emulated else ''}"
-            f"{bochs.APPEND if a.cpu == 'intel' else ''}{a.append_host}")
+    return (f"console=ttyS0 {'no_timer_check tsc=reliable ' if emulated else ''}"
+            f"{bochs.APPEND if a.cpu == 'intel' else ''}{kernel_args(a.append_host)}")
 
 
 def overlay(a, side, tree, emulated):
