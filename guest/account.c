@@ -46,20 +46,15 @@ void pvperf_account_fold(struct perf_event *event, const struct guest_perf_event
 		account_fold(event, p, ev);
 }
 
-void pvperf_account_skip_samples(struct perf_event *event, u32 n)
-{
-	/* With a frequency the next sample stands for these overflows, too. */
-	if (!pvperf_event_is_freq(event))
-		local64_sub(n * event->hw.sample_period,
-			    &pvperf_event_of(event)->since);
-}
-
 void pvperf_account_lose_samples(struct perf_event *event, u32 n)
 {
 	if (!n)
 		return;
 	pvperf_core_lose_samples(event, n);
-	pvperf_account_skip_samples(event, n);
+	/* With a frequency the next sample stands for these overflows, too. */
+	if (!pvperf_event_is_freq(event))
+		local64_sub(n * event->hw.sample_period,
+			    &pvperf_event_of(event)->since);
 }
 
 void pvperf_account_lose_missed(struct perf_event *event)

@@ -12,9 +12,6 @@ struct pvperf_slot;
 /* Adds to @event the growth of the page's count since the last call. Any context. */
 void pvperf_account_fold(struct perf_event *event, const struct guest_perf_event *ev);
 
-/* The next sample of @event does not stand for @n overflows before it. Any context. */
-void pvperf_account_skip_samples(struct perf_event *event, u32 n);
-
 /* Counts @n overflows of @event that will have no sample. Any context. */
 void pvperf_account_lose_samples(struct perf_event *event, u32 n);
 

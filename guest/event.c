@@ -100,17 +100,20 @@ void pvperf_event_stop(struct perf_event *event, int flags)
 }
 
 /*
- * Are all of the host's counters taken? Then the event waits until core rotates. Where
- * core does not rotate, in a software context, the host has to; and as such events never make
- * room, those that rotate share their counters with them at the host.
+ * Are all of the host's counters taken? Then the event waits until core rotates. Where core does
+ * not rotate, in a software context, the host has to. As such events never make room, the first
+ * group that core gives a turn shares their counters with them at the host.
  */
 static bool event_lacks_counter(struct pvperf_cpu *cpu, struct perf_event *event)
 {
 	const struct pvperf_counters *has = &pvperf_caps.counters;
 	u64 need = pvperf_event_of(event)->key.need;
 
-	return !pvperf_counters_fit(has, cpu->counters.used - cpu->counters.turnless + need) &&
-	       need && has->general && pvperf_core_rotates(event);
+	if (pvperf_counters_fit(has, cpu->counters.used + need) || !need || !has->general ||
+	    !pvperf_core_rotates(event))
+		return false;
+	return cpu->txn.turning ||
+	       !pvperf_counters_fit(has, cpu->counters.used - cpu->counters.turnless + need);
 }
 
 /* If the slot's host event still runs, READ it: this event starts from that count. */
@@ -174,14 +177,6 @@ static void group_meet(struct pvperf_cpu *cpu, struct perf_event *event, bool st
 		pvperf_time_take_lost(cpu->slot[s].event ?: cpu->slot[s].leaving);
 }
 
-static __always_inline void counters_use(struct pvperf_cpu *cpu, const struct perf_event *event,
-					 u64 need)
-{
-	cpu->counters.used += need;
-	if (unlikely(!pvperf_core_rotates(event)))
-		cpu->counters.turnless += need;
-}
-
 static void slot_enter(struct pvperf_cpu *cpu, struct perf_event *event,
 		       struct pvperf_event *p, int s)
 {
@@ -199,7 +194,11 @@ static void slot_enter(struct pvperf_cpu *cpu, struct perf_event *event,
 	WRITE_ONCE(slot->event, event);
 	if (unlikely(grouped))
 		pvperf_group_begin(cpu, event, stays);
-	counters_use(cpu, event, p->key.need);
+	cpu->counters.used += p->key.need;
+	/* A group goes by its leader's context. */
+	p->turnless = !pvperf_core_rotates(event) && !pvperf_core_rotates(event->group_leader);
+	if (unlikely(p->turnless))
+		cpu->counters.turnless += p->key.need;
 	cpu->txn.slots |= BIT(s);
 	cpu->txn.pinned |= event->group_leader->attr.pinned;
 }
@@ -237,6 +236,7 @@ static bool slot_counts(struct pvperf_cpu *cpu, int s)
 	struct pvperf_slot *slot = &cpu->slot[s];
 
 	return !pvperf_event_wanted(slot) || slot->key.flags & KVM_PERF_FLAG_KINDS ||
+	       slot->error == -KVM_EBUSY ||
 	       (pvperf_slot_refused(slot) && pvperf_event_of(slot->event)->host_busy) ||
 	       (slot->on && READ_ONCE(cpu->area->event[s].state) ==
 			    KVM_PERF_STATE_COUNTING);
@@ -283,7 +283,9 @@ void pvperf_event_del(struct perf_event *event, int flags)
 	WRITE_ONCE(slot->leaving, event);
 	WRITE_ONCE(slot->event, NULL);
 	__set_bit(slot - cpu->slot, &cpu->set.leaving);
-	counters_use(cpu, event, -p->key.need);
+	cpu->counters.used -= p->key.need;
+	if (unlikely(p->turnless))
+		cpu->counters.turnless -= p->key.need;
 	pvperf_batch_leave(cpu, slot);
 }
 

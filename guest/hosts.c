@@ -9,17 +9,16 @@
 #define pr_fmt(fmt) "pvperf_guest: " fmt
 
 #include <linux/err.h>
+#include <linux/jiffies.h>
 #include <linux/minmax.h>
 #include <linux/rcupdate.h>
 #include <linux/slab.h>
-#include <linux/string.h>
 #include <linux/workqueue.h>
 #include <linux/xarray.h>
 #include "../compat/perf.h"
 #include "caps.h"
 #include "hosts.h"
 #include "key.h"
-#include "link.h"
 #include "pmu.h"
 #include "refuse.h"
 #include "state.h"
@@ -36,11 +35,8 @@ struct host_cpu {
 };
 
 static DEFINE_XARRAY(hosts);	/* struct host_cpu, by the CPU's number; grows only */
-
-static struct seen {
-	u32 online, all;	/* CPUs */
-	int losses;		/* of hosts: another one may have others online */
-} seen;				/* at the last look */
+static u32 seen_online;		/* how many CPUs were online at the last whole look */
+static unsigned long look_at;	/* not before; jiffies */
 
 static int host_cpu_of(const struct pmu *pmu)
 {
@@ -115,7 +111,7 @@ static int host_add(u32 nr)
 	return err;
 }
 
-/* 1: yes; 0: no; -EAGAIN: the host does not say. */
+/* 1: yes, with what may keep an event from opening; 0: no; -EAGAIN: the host does not say. */
 static int host_is_there(u32 nr)
 {
 	const struct pvperf_key key = {
@@ -124,9 +120,19 @@ static int host_is_there(u32 nr)
 		.flags = KVM_PERF_FLAG_CPU,
 		.cpu = nr,
 	};
-	int slot, err = pvperf_trial_ask(&key, &slot);
+	int slot;
 
-	return err == -KVM_ENOENT ? 0 : err ? -EAGAIN : 1;
+	switch (pvperf_trial_ask(&key, &slot)) {
+	case 0:
+	case -KVM_ENOSPC:
+	case -KVM_EUSERS:
+	case -KVM_EOPNOTSUPP:
+		return 1;
+	case -KVM_ENOENT:
+		return 0;
+	default:
+		return -EAGAIN;
+	}
 }
 
 static int host_look(u32 nr)
@@ -136,31 +142,40 @@ static int host_look(u32 nr)
 	return there > 0 ? host_add(nr) : there;
 }
 
-/* A CPU of the host may come online later, and then the sum of all lacks it until this runs. */
+/* A look asks for CPUs that are not there, too, and each such OPEN may take a claim. */
+#define HOSTS_AGAIN	(60 * HZ)
+
+/*
+ * A CPU of the host may come online later, and then the sum of all lacks it until this runs. If
+ * another goes meanwhile, or the VM moves to a host with as many, until their number changes.
+ */
 static void host_cpus_look(void)
 {
-	struct seen now = { .losses = pvperf_link_losses() };
+	u32 all = 0, nr, online = pvperf_caps_host_cpus(&all);
+	bool whole = true;
 	static int told;
 	int err = 0;
-	u32 nr;
 
-	now.online = pvperf_caps_host_cpus(&now.all);
-	if (!now.online || !memcmp(&now, &seen, sizeof(now)))
+	if (!online || online == seen_online || time_before(jiffies, look_at))
 		return;
-	for (nr = 0; nr < min_t(u32, now.all, HOSTS_MAX) && !err; nr++)
+	for (nr = 0; nr < min_t(u32, all, HOSTS_MAX) && (!err || err == -EAGAIN); nr++) {
 		err = host_look(nr);
+		whole &= !err;
+	}
+	if (!whole)
+		look_at = jiffies + HOSTS_AGAIN;
 	if (err == -EAGAIN)
-		return;
+		err = 0;
 	if (err && err != told)
 		pr_err("pvperf_host_%u can't be made (error %d); trying again\n", nr - 1, err);
 	told = err;
-	if (err)
+	if (!whole)
 		return;
-	if (now.all > HOSTS_MAX && !seen.online)
-		pr_warn("of the host's %u CPUs only the first %u are there\n", now.all, HOSTS_MAX);
-	if (!seen.online)
+	if (all > HOSTS_MAX)
+		pr_warn("of the host's %u CPUs only the first %u are there\n", all, HOSTS_MAX);
+	if (!seen_online)
 		pr_info("the host lets this VM count all that its CPUs do: pvperf_host/host-cycles/ and so on, in perf stat -a\n");
-	seen = now;
+	seen_online = online;
 }
 
 static void hosts_work(struct work_struct *work);

@@ -58,23 +58,23 @@ static noinline struct pt_regs *sample_regs_of_user_nmi(const struct perf_event 
 
 /*
  * The NMI of an event of user code may come when the CPU has entered the kernel. The sample
- * belongs to the user code that the CPU has left, so it gets the registers of that, never the
- * kernel's: the reader may be an ordinary user. NULL: those that are stored may be of the entry
- * before, or of nobody any more, so the sample is lost.
+ * belongs to the user code that the CPU has left, so it gets the registers of that: the reader may
+ * be an ordinary user. NULL: those that are stored may be of the entry before, or the task gives up
+ * its memory, so the sample is lost. Who counts what kernel threads do may see the kernel.
  */
 static struct pt_regs *sample_regs_nmi(const struct perf_event *event,
 				       struct pt_regs *regs)
 {
-	if (likely(user_mode(regs)) || !event->attr.exclude_kernel)
+	if (likely(user_mode(regs)) || !event->attr.exclude_kernel ||
+	    (current->flags & PF_KTHREAD))
 		return regs;
-	if (current->flags & PF_KTHREAD || !current->mm)
-		return NULL;
-	return sample_regs_of_user_nmi(event, regs);
+	return current->mm ? sample_regs_of_user_nmi(event, regs) : NULL;
 }
 
 /*
- * Returns whether there is to be a sample. The host's clocks run in both modes, and core makes none
- * of its own clocks in a mode that the program excludes.
+ * Returns whether there is to be a sample. The host's software events count in both modes, and core
+ * makes none of its own in a mode that the program excludes: the next sample stands for what is
+ * counted from here on.
  */
 static noinline bool sample_begin_special_nmi(struct pvperf_cpu *cpu, int s,
 					      struct perf_event *event, u32 n, struct pt_regs *regs)
@@ -86,7 +86,8 @@ static noinline bool sample_begin_special_nmi(struct pvperf_cpu *cpu, int s,
 	if (!(flags & PVPERF_KEY_MODE) ||
 	    !(user_mode(regs) ? event->attr.exclude_user : event->attr.exclude_kernel))
 		return true;
-	pvperf_account_skip_samples(event, n);
+	local64_set(&pvperf_event_of(event)->since, 0);
+	pvperf_core_overflow_prepare(event, local_clock(), 0);
 	return false;
 }
 

@@ -56,6 +56,7 @@ static void txn_start(struct pmu *pmu, unsigned int flags)
 	struct pvperf_cpu *cpu = pvperf_cpu_this();
 
 	cpu->txn.flags = flags;
+	cpu->txn.turning = cpu->counters.used - cpu->counters.turnless;
 	cpu->txn.slots = 0;
 	cpu->txn.pinned = false;
 	if (flags & PERF_PMU_TXN_ADD)

@@ -57,7 +57,7 @@ struct pvperf_key {
 
 /* In .flags, besides those of the ABI, which do not use these bits. */
 #define PVPERF_KEY_BRANCHES	BIT(1)	/* its samples have branches */
-#define PVPERF_KEY_MODE		BIT(2)	/* a clock of the host's, and samples of one mode only */
+#define PVPERF_KEY_MODE		BIT(2)	/* a software event, and samples of one mode only */
 #define PVPERF_KEY_OURS		(PVPERF_KEY_BRANCHES | PVPERF_KEY_MODE)
 
 static_assert(!(PVPERF_KEY_OURS &
@@ -142,6 +142,7 @@ struct pvperf_event {
 	bool nested_only;	/* counts guests of this guest only: always 0 */
 	int refused;		/* the pvperf_slot_round in which the host has refused it ... */
 	bool host_busy;		/* ... as it was too busy */
+	bool turnless;		/* is in counters.turnless */
 	int heirs_refused;	/* it, or one that inherits it, anywhere; written by other CPUs */
 	local64_t since;	/* counted since the last sample, or levelling of the group */
 	u64 count_fresh_at;	/* when the page's count was last up to date; local_clock() */
@@ -217,6 +218,7 @@ struct pvperf_cpu {
 		unsigned int flags;	/* PERF_PMU_TXN_* */
 		unsigned long slots;	/* filled in this transaction ... */
 		bool pinned;		/* ... one of them for a pinned group */
+		u64 turning;		/* .used less .turnless before it */
 	} txn;
 
 	struct {			/* sets of slots, for all files; NMIs set bits of .dirty */

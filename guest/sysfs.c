@@ -81,6 +81,8 @@ static const struct attribute_group pvperf_format = {
 	EVENT(prefix "ref-cycles", "event=0x09"),					\
 }
 
+static_assert(PERF_COUNT_HW_MAX == 10);
+
 static struct perf_pmu_events_attr cpu_generic[PERF_COUNT_HW_MAX] = GENERIC("", "cpu-cycles");
 static struct perf_pmu_events_attr pvperf_generic[PERF_COUNT_HW_MAX] = GENERIC("vcpu-", "cycles");
 static struct perf_pmu_events_attr host_generic[PERF_COUNT_HW_MAX] = GENERIC("host-", "cycles");

@@ -50,7 +50,7 @@ static int access_close(bool leaves)
 		pr_warn("guests have lost pvperf, but hooks on KVM stay: a call waits for its VM's memory (userfaultfd, FUSE), or for events of another VM to end; write access=unavailable again later\n");
 		return -EBUSY;
 	}
-	/* Calls go on to enter, and need the VMs, whose ends have to be seen. */
+	/* Calls that have entered are not waited for then, and need the VMs. */
 	if (pvperf_hooks_stuck())
 		return -EBUSY;
 	pvperf_vms_end();

@@ -75,7 +75,10 @@ void pvperf_hooks_settle(void);
  */
 bool pvperf_hooks_stuck(void);
 
-/* The last step of the module's exit. Does not return if ftrace could not remove a hook. */
+/*
+ * In the module's exit, before what calls need goes, and as the last step. Does not return if
+ * ftrace could not remove a hook.
+ */
 void pvperf_hooks_keep_text(void);
 
 /*

@@ -99,6 +99,7 @@ static void __exit pvperf_host_exit(void)
 	pvperf_rules_exit();
 	pvperf_keep_exit();
 	pvperf_event_exit();
+	pvperf_hooks_keep_text();
 	pr_info("unloaded\n");
 }
 

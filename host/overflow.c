@@ -108,18 +108,22 @@ static void overflow_pace(struct pvperf_host_event *event)
 static bool overflow_is_fast(const struct pvperf_host_event *event)
 {
 	const struct pvperf_thread *thread = event->vcpu->thread;
-	const u32 max = overflow_max(event), in_tick = thread->tick != jiffies ? 0 : thread->in_tick;
+	const u32 in_tick = thread->tick != jiffies ? 0 : thread->in_tick;
+	const u32 max = overflow_max(event);
 
 	return event->in_tick > max || in_tick > max * THREAD_EVENTS;
 }
 
-/* What is @left of a period that has begun before. Or each ENABLE could overflow at once. */
+/*
+ * What is @left of a period that has begun before; all, if overflows are too many, or each ENABLE
+ * could overflow at once. The guest is told with the next overflow, if that comes soon.
+ */
 static noinline u64 overflow_left(struct pvperf_host_event *event, u64 left, u64 period)
 {
 	if (!overflow_is_fast(event))
 		return min(left, period);
 	if (!event->stretch)
-		event->stretch = 1;	/* tells the guest */
+		event->stretch = 1;
 	return period;
 }
 

@@ -100,8 +100,8 @@ struct pvperf_vm {
 	struct delayed_work work;	/* does what others want of the VM; holds a reference */
 	struct work_struct end_work;	/* the same when the VM has ended */
 	unsigned long todo;		/* bits of enum pvperf_vm_task, for both */
-	unsigned long asked_at;		/* jiffies when .work was asked for, or ended */
-	atomic_t asked;			/* how often .work was asked for ... */
+	unsigned long asked_at;		/* jiffies when one was asked for at once, or ended */
+	atomic_t asked;			/* how often that was ... */
 	int done;			/* ... and up to which of these it is done */
 	struct llist_node freed;	/* waits for a grace period */
 	struct hlist_node branching;	/* branches.c, RCU */

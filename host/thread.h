@@ -19,7 +19,7 @@ struct pvperf_thread {
 	struct task_struct *task;	/* the thread, referenced */
 	u32 vcpus;			/* how many vCPUs have it, under the table's lock */
 	atomic_t events;		/* how many host events it has for them */
-	unsigned long tick;		/* used by the overflow handler only: see overflow.c */
+	unsigned long tick;		/* of overflows, see overflow.c; ENABLE reads it */
 	u32 in_tick;			/* the same */
 };
 
