@@ -191,15 +191,6 @@ static __always_inline void account_update(struct pvperf_cpu *cpu, struct pvperf
 	cpu->counters.scarce |= p->lost != lost && !(cpu->apart.slots & BIT(slot - cpu->slot));
 }
 
-void pvperf_account_excuse(struct perf_event *event, u64 time)
-{
-	struct pvperf_event *p = pvperf_event_of(event);
-
-	lockdep_assert_irqs_disabled();
-	if (p->lost - p->lost_before <= time)
-		p->lost = p->lost_before;
-}
-
 void pvperf_account_synced(struct pvperf_cpu *cpu, unsigned long slots)
 {
 	struct pvperf_slot *slot;

@@ -37,11 +37,6 @@ void pvperf_account_begin_anew(struct pvperf_slot *slot);
 
 /* @slots were READ. Their events may be leaving. */
 void pvperf_account_synced(struct pvperf_cpu *cpu, unsigned long slots);
-/*
- * @event lost its counter in this flush, which took @time so far, and has it again. It
- * has lost nothing if it had the counter before: the guest has not run since.
- */
-void pvperf_account_excuse(struct perf_event *event, u64 time);
 /* @slot was enabled. */
 void pvperf_account_served(struct pvperf_cpu *cpu, struct pvperf_slot *slot);
 /* @slot was disabled. */

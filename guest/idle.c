@@ -7,7 +7,6 @@
 #include <linux/bitops.h>
 #include <linux/jiffies.h>
 #include <linux/sched/clock.h>
-#include "account.h"
 #include "caps.h"
 #include "counters.h"
 #include "idle.h"
@@ -138,6 +137,16 @@ unsigned long pvperf_starve_make_room(struct pvperf_cpu *cpu)
 	return starved;
 }
 
+/*
+ * The event lost its counter in this flush, which took @time so far, and has it again. It has
+ * lost nothing if it had the counter before: the guest has not run since.
+ */
+static void starve_excuse_event(struct pvperf_event *p, u64 time)
+{
+	if (p->lost - p->lost_before <= time)
+		p->lost = p->lost_before;
+}
+
 void pvperf_starve_excuse(struct pvperf_cpu *cpu, unsigned long slots, u64 began)
 {
 	int s;
@@ -146,5 +155,6 @@ void pvperf_starve_excuse(struct pvperf_cpu *cpu, unsigned long slots, u64 began
 	cpu->starve.slots = 0;
 	if (began)
 		pvperf_for_each_slot(s, slots)
-			pvperf_account_excuse(cpu->slot[s].event, cpu->batch.now - began);
+			starve_excuse_event(pvperf_event_of(cpu->slot[s].event),
+					    cpu->batch.now - began);
 }

@@ -174,6 +174,8 @@ static u32 sample_write_all_nmi(struct pvperf_cpu *cpu, struct perf_event *event
 	u32 made = 0;
 	int halt;
 
+	/* Or core would add 1 to its mark of a throttle, and forget it. */
+	stretched |= pvperf_core_is_throttled(event);
 	do {
 		made++;
 		if (made < n)
