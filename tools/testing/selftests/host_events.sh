@@ -57,7 +57,7 @@ periods() { perf script -i "$1" -F period 2> /dev/null | awk '{ n += $1 } END { 
 perf record -q -e pvperf/host-cpu-clock/ -F 1000 -o /tmp/a $kernel > /dev/null 2>&1
 perf record -q -e pvperf/host-cpu-clock/u -F 1000 -o /tmp/b sh -c "$kernel; hot $work" > /dev/null 2>&1
 perf record -q -e pvperf/host-cpu-clock/u -F 1000 -o /tmp/c hot $work > /dev/null 2>&1
-[ "$(periods /tmp/a)" -gt $((4 * $(periods /tmp/c))) ] && [ "$(samples /tmp/c)" -gt 10 ] &&
+[ "$(periods /tmp/a)" -gt $((4 * $(periods /tmp/c))) ] && [ "$(samples /tmp/c)" -gt 3 ] &&
 	within "$(periods /tmp/b)" "$(periods /tmp/c)" 300
 tap $? "user mode only, a frequency: samples stand for the program's time" \
 	"$(periods /tmp/b), want $(periods /tmp/c); the kernel's is $(periods /tmp/a)"
