@@ -153,8 +153,7 @@ static inline void pvperf_core_update_userpage(struct perf_event *event)
 
 /*
  * Count overflows that have no sample. __perf_output_begin() (kernel/events/ring_buffer.c) counts
- * what finds no room in .lost_samples: a child's at its parent, which owns the buffer. Any
- * context.
+ * what finds no room in .lost_samples; a child's at its parent's buffer. Any context.
  */
 static inline void pvperf_core_lose_samples(struct perf_event *event, u32 n)
 {

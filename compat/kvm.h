@@ -71,7 +71,8 @@ static inline bool pvperf_kvm_is_nested(const struct kvm_vcpu *kvcpu)
 
 /*
  * Is a vCPU in real mode, as after a reset? CR0.PE is never the guest's own bit
- * (KVM_POSSIBLE_CR0_GUEST_BITS), so KVM's copy of CR0 always has it. Any context, NMI included.
+ * (KVM_POSSIBLE_CR0_GUEST_BITS), so KVM's copy of CR0, which kvm_set_cr0() and kvm_vcpu_reset()
+ * write, always has it. Any context, NMI included.
  */
 static inline bool pvperf_kvm_is_real_mode(const struct kvm_vcpu *kvcpu)
 {

@@ -101,8 +101,8 @@ void pvperf_event_stop(struct perf_event *event, int flags)
 
 /*
  * Are all of the host's counters taken? Then the event waits until core rotates. Where core does
- * not rotate, in a software context, the host has to. As such events never make room, the first
- * group that core gives a turn shares their counters with them at the host.
+ * not rotate, in a software context, the host has to. As such events make no room when the others
+ * rotate, the first group that core gives a turn shares their counters with them at the host.
  */
 static bool event_lacks_counter(struct pvperf_cpu *cpu, struct perf_event *event)
 {

@@ -111,7 +111,7 @@ static int host_add(u32 nr)
 	return err;
 }
 
-/* 1: yes, with what may keep an event from opening; 0: no; -EAGAIN: the host does not say. */
+/* 1: yes, even if no event can be opened now; 0: no; -EAGAIN: the host does not say. */
 static int host_is_there(u32 nr)
 {
 	const struct pvperf_key key = {

@@ -50,7 +50,7 @@ static int access_close(bool leaves)
 		pr_warn("guests have lost pvperf, but hooks on KVM stay: a call waits for its VM's memory (userfaultfd, FUSE), or for events of another VM to end; write access=unavailable again later\n");
 		return -EBUSY;
 	}
-	/* Calls that have entered are not waited for then, and need the VMs. */
+	/* If a hook sticks nobody has waited for calls that have entered. They need the VMs. */
 	if (pvperf_hooks_stuck())
 		return -EBUSY;
 	pvperf_vms_end();

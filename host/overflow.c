@@ -104,11 +104,11 @@ static void overflow_pace(struct pvperf_host_event *event)
 		event->stretch++;
 }
 
-/* Has this event, or the thread, overflowed more often in this tick than it may? */
 static bool overflow_is_fast(const struct pvperf_host_event *event)
 {
 	const struct pvperf_thread *thread = event->vcpu->thread;
-	const u32 in_tick = thread->tick != jiffies ? 0 : thread->in_tick;
+	/* The thread may overflow while a VM's work asks, so this may be a guess. */
+	const u32 in_tick = data_race(thread->tick != jiffies ? 0 : thread->in_tick);
 	const u32 max = overflow_max(event);
 
 	return event->in_tick > max || in_tick > max * THREAD_EVENTS;

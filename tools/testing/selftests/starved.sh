@@ -40,12 +40,12 @@ n=$(stat)
 exactly "${n% *}" $want && always "$n"
 tap $? "with the counters back it is counted again" "$n"
 
-# core gives events of "pvperf" no turns, so they never make room for those of "cpu".
+# core gives events of "pvperf" no turns, so they make no room for those of "cpu".
 perf stat -a -o /dev/null -e "$(times "$counters" pvperf/vcpu-instructions/u)" sleep 100 &
 other=$!
 sleep 0.5
 n=$(stat)
-kill $other
+kill $other; wait $other
 [ "${n% *}" != "<not counted>" ] && within "${n% *}" $want 50
 tap $? "beside as many events of the other PMU it counts, too" "$n"
 tap_end
