@@ -55,6 +55,7 @@ struct run {
 	const struct clock *now;	/* NULL: there is none */
 	const struct clock *end;
 	bool others;		/* they are another vCPU's */
+	const struct clock *judged;	/* as far as the proof is */
 };
 
 #define APIC_UNKNOWN	UINT64_MAX	/* the guest tells none ... */

@@ -26,6 +26,7 @@ struct dat {
 	uint64_t name;		/* of a guest's VM, from its clock events */
 	bool moved;		/* the name changes later */
 	uint64_t first, last;	/* TSC of its events */
+	uint64_t losses;	/* times that events were lost */
 	uint64_t strange;	/* events of CPUs whose clock is not known */
 	uint64_t apart;		/* how near a clock event's time came to the TSC in it */
 	unsigned int cpus;	/* of a guest */

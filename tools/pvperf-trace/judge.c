@@ -10,6 +10,15 @@
 
 static bool asked;		/* --why */
 
+/* The thread that runs the vCPU; with -t nobody says which. */
+static uint64_t thread_at(struct run *run, uint64_t at)
+{
+	run->judged = run->judged ?: run->now;
+	while (run->judged + 1 < run->end && run->judged[1].at <= at)
+		run->judged++;
+	return run->judged->tid;
+}
+
 static void guest_judge(struct tracecmd_input *buffer, struct tep_record *record)
 {
 	struct dat *dat = dat_of(buffer);
@@ -18,12 +27,11 @@ static void guest_judge(struct tracecmd_input *buffer, struct tep_record *record
 
 	if (cpu >= dat->cpus)
 		return;
-	tid = dat->runs[cpu].now->tid;
 	if (dat->runs[cpu].others) {
 		dat->strange++;
 		return;
 	}
-	/* With -t nobody says which thread runs the vCPU. */
+	tid = thread_at(&dat->runs[cpu], record->ts);
 	if (tid)
 		proof_judge(&dat->shares[cpu], tid, record->ts);
 	if (asked)
@@ -53,6 +61,7 @@ static int judge(struct tracecmd_input *buffer, struct tep_record *record, int c
 static int guest_lost(struct tracecmd_input *buffer, struct tep_event *e, struct tep_record *record,
 		      int cpu, void *unused)
 {
+	dat_of(buffer)->losses++;
 	if (asked)
 		why_guest_forget(dat_of(buffer));
 	return 0;
@@ -61,9 +70,10 @@ static int guest_lost(struct tracecmd_input *buffer, struct tep_event *e, struct
 static int lost(struct tracecmd_input *buffer, struct tep_event *e, struct tep_record *record,
 		int cpu, void *unused)
 {
+	dat_of(buffer)->losses++;
 	proof_forget();
 	if (asked)
-		why_forget(record->ts);
+		why_forget(buffer, cpu);
 	return 0;
 }
 
@@ -104,6 +114,7 @@ static int strange_tell(const struct dat *guest)
 static int asked_begin(const struct copies *copies, const struct why *why)
 {
 	const struct dat *guest;
+	const struct clock *c;
 	unsigned int cpu;
 
 	if (!copies->per_second)
@@ -111,7 +122,8 @@ static int asked_begin(const struct copies *copies, const struct why *why)
 	asked = why_begin(why, copies->per_second);
 	for (guest = copies->guests; guest < copies->guests + copies->nr_guests; guest++)
 		for (cpu = 0; cpu < guest->cpus; cpu++)
-			asked = asked && why_vcpu(guest->runs[cpu].now->tid);
+			for (c = guest->runs[cpu].now; asked && c < guest->runs[cpu].end; c++)
+				asked = why_vcpu(c->tid);
 	return asked ? EXIT_FITS : merge_failed(copies->host.path, strerror(ENOMEM));
 }
 
@@ -123,6 +135,14 @@ static int guest_tell(const struct dat *guest)
 	for (cpu = 0; cpu < guest->cpus; cpu++)
 		status |= cpu_tell(guest, cpu);
 	return status | strange_tell(guest);
+}
+
+static void losses_tell(const struct dat *dat)
+{
+	if (!dat->losses)
+		return;
+	quote_begin(dat->path);
+	fprintf(stderr, "gaps in which events were lost: %" PRIu64 ": record with greater buffers (-b)\n", dat->losses);
 }
 
 /* Begins to read all of them; their number. */
@@ -154,6 +174,8 @@ int judge_all(struct copies *copies, const struct why *why)
 	dats_read(all, n, judge, copies);
 	if (asked && !why_end())
 		status = EXIT_DOUBT;
+	for (i = 0; i < n; i++)
+		losses_tell(all[i]);
 	for (i = 0; i < copies->nr_guests; i++)
 		status |= guest_tell(&copies->guests[i]);
 	return status;

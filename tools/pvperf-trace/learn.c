@@ -18,6 +18,8 @@ static void apart_see(struct dat *dat, uint64_t time, uint64_t tsc)
 		dat->apart = clock_apart(time, tsc);
 }
 
+#define SPEED_NS	100000000	/* two readings that are nearer to each other tell little */
+
 /* How fast the host's TSC is: from its first clock event to each later one. */
 static void speed_see(struct copies *copies, uint64_t tsc, uint64_t boot)
 {
@@ -26,7 +28,7 @@ static void speed_see(struct copies *copies, uint64_t tsc, uint64_t boot)
 	if (!first_tsc) {
 		first_tsc = tsc;
 		first_boot = boot;
-	} else if (tsc > first_tsc && boot > first_boot) {
+	} else if (tsc > first_tsc && boot > first_boot + SPEED_NS) {
 		copies->per_second = (double)(tsc - first_tsc) / (boot - first_boot) * 1e9;
 	}
 }

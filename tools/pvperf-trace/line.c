@@ -85,6 +85,7 @@ static bool take_time(struct line *line, const char *from, const char *end)
 	dot = at - 1;
 	n = end - at;
 	line->seconds = dot > from && *dot == '.' && digit(from, dot - 1) && (n == 6 || n == 9);
+	line->us = line->seconds && n == 6;
 	line->time = places;
 	if (line->seconds) {
 		for (at = dot; digit(from, at - 1); )
@@ -114,15 +115,15 @@ bool line_parse(struct line *line, const char *text)
 
 const char *line_event(const struct line *line, const char *name)
 {
-	const char *at = line->text + line->rest;
-	size_t n = strlen(name);
+	const char *at = line->text + line->rest + strlen(": ");
+	size_t n = strlen(name), before;
 
-	while ((at = strstr(at, name))) {
-		if ((at[-1] == ' ' || at[-1] == ':') && at[n] == ':')
-			return at + n + 1;
-		at += n;
-	}
-	return NULL;
+	at += strspn(at, " ");
+	before = strcspn(at, ": ");
+	/* perf prints the event's system before it. */
+	if (at[before] == ':' && at[before + 1] != ' ')
+		at += before + 1;
+	return !strncmp(at, name, n) && at[n] == ':' ? at + n + 1 : NULL;
 }
 
 bool line_field(const char *fields, const char *key, int base, uint64_t *value)

@@ -12,6 +12,7 @@ struct line {
 	int stamp, rest;	/* where the time and what follows it begin in .text */
 	uint64_t time;		/* TSC, or nanoseconds */
 	bool seconds;		/* the time was printed as seconds: it is perf's clock */
+	bool us;		/* ... with six places, the rest cut off */
 	unsigned int pid, cpu;
 };
 

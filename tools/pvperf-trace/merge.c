@@ -97,6 +97,7 @@ static int option_take(struct merge *merge, int c)
 	} else if (c == 'm') {
 		if (!merge->nr_guests || !process_of(optarg, &merge->vms[merge->nr_guests - 1]))
 			return usage("--vm wants the process of the -g before it");
+		merge->vms_given = true;
 	} else if (c == 'o') {
 		merge->dir = optarg;
 	} else if (c == 't') {
@@ -167,10 +168,12 @@ static int options_take(struct merge *merge, int argc, char **argv)
 		status = option_take(merge, c);
 	if (status)
 		return status;
-	if (merge->why.json && !merge->why.task)
-		return usage("--json goes with --why");
+	if ((merge->why.json || merge->why.over >= 0) && !merge->why.task)
+		return usage("--json and --over go with --why");
 	if (merge->why.task && merge->given.ratio)
 		return usage("--why does not go with -t, as nobody says then which thread runs the vCPU");
+	if (merge->vms_given && merge->given.ratio)
+		return usage("--vm does not go with -t, which tells the clock");
 	if (optind + 1 < argc)
 		return usage("unexpected argument");
 	if (optind < argc)
@@ -195,16 +198,18 @@ static bool is_dat(const char *path)
 
 int command_merge(int argc, char **argv)
 {
-	static struct merge merge = { .why.over = 1e-3 };
+	static struct merge merge = { .why.over = -1 };
 	int status = options_take(&merge, argc, argv);
 
 	if (status)
 		return status;
+	if (merge.why.over < 0)
+		merge.why.over = 1e-3;
 	if (is_dat(merge.host) || is_dat(merge.guests[0])) {
 		merge.dir = merge.dir ?: "merged";
 		return merge_dat(&merge);
 	}
-	if (merge.dir || merge.why.task)
-		return usage("-o and --why are for trace.dat files");
+	if (merge.dir || merge.why.task || merge.vms_given)
+		return usage("-o, --vm and --why are for trace.dat files");
 	return merge_text(&merge);
 }

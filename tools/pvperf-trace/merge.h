@@ -11,6 +11,7 @@
 struct merge {
 	const char *host, *guests[GUESTS_MAX];
 	uint64_t vms[GUESTS_MAX];	/* by --vm: the guests' processes; 0: not given */
+	bool vms_given;
 	int nr_guests;
 	struct map given;	/* by -t; .ratio 0: not given */
 	const char *dir;	/* by -o */

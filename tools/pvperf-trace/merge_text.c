@@ -45,6 +45,7 @@ struct source {
 	uint64_t name;		/* of a guest, from its clock events */
 	bool moved;		/* it has another name later */
 	bool tells_apics;	/* of some CPU at least */
+	uint64_t losses;	/* times that events were lost */
 	uint64_t left_out;	/* events whose time on the host is not known */
 	struct pair *pairs;
 	size_t nr_pairs;
@@ -140,6 +141,8 @@ static int source_learn(struct source *s)
 			continue;
 		if (s == &host && s->line.seconds)
 			return merge_failed(s->path, merge_no_tsc);
+		if (s->line.us)
+			return merge_failed(s->path, "its times are whole microseconds, too coarse for an order: use perf script --ns, or record with the trace clock x86-tsc");
 		good = s == &host ? clock_take(&s->line) : pair_take(s, &s->line);
 	}
 	if (s->fault)
@@ -253,14 +256,23 @@ static void guest_judge(const struct source *guest)
 		proof_judge(&cpu->share, cpu->run.now->tid, guest->time);
 }
 
+/* A line that is no event: ftrace says so if some are missing. */
+static void source_lost(struct source *s)
+{
+	if (!strstr(s->text, "LOST"))
+		return;
+	s->losses++;
+	if (s == &host)
+		proof_forget();
+}
+
 /* The next event of a file. */
 static void source_next(struct source *s)
 {
 	s->there = false;
 	while (source_line(s)) {
 		if (!line_parse(&s->line, s->text)) {
-			if (s == &host && strstr(s->text, "LOST"))
-				proof_forget();
+			source_lost(s);
 			continue;
 		}
 		if (s == &host && s->line.seconds) {
@@ -326,6 +338,14 @@ static void merge_all(void)
 	}
 }
 
+static void losses_tell(const struct source *s)
+{
+	if (!s->losses)
+		return;
+	quote_begin(s->path);
+	fprintf(stderr, "gaps in which events were lost: %" PRIu64 ": record with greater buffers\n", s->losses);
+}
+
 /* Tells how many events lie where their vCPU ran; all should. */
 static int proof_say(void)
 {
@@ -335,9 +355,11 @@ static int proof_say(void)
 
 	if (host.fault)
 		status = merge_failed(host.path, host.fault);
+	losses_tell(&host);
 	for (g = guests; g < guests + nr_guests; g++) {
 		if (g->fault)
 			status = merge_failed(g->path, g->fault);
+		losses_tell(g);
 		if (g->left_out) {
 			quote_begin(g->path);
 			fprintf(stderr, "%" PRIu64 " events are left out: no clock event tells their CPU's clock\n",

@@ -18,6 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -110,8 +111,10 @@ static const char script[] =
 	"tell\n"
 	"kill -TERM $!\n"
 	"wait $!\n"
+	"ended=$?\n"
 	"trap 'exit 1' HUP INT TERM\n"	/* another process may have that number by now */
-	"[ -s \"$f\" ] || fail \"trace-cmd record: $(tail -n 1 \"$f.log\")\"\n"
+	"[ $ended = 0 ] && [ -s \"$f\" ] ||\n"
+	"	{ echo \"trace-cmd record: status $ended: $(tail -n 1 \"$f.log\")\"; exit 1; }\n"
 	"wc -c < \"$f\"\n"
 	"cat \"$f\" 2> /dev/null\n"
 	"}\n";
@@ -380,6 +383,14 @@ static int side_receive(struct side *side, int fd, uint64_t size)
 	return EXIT_PROBLEM;
 }
 
+/* A guest says how large its file is: a tenth of the room stays for others. */
+static bool has_room(uint64_t size)
+{
+	struct statvfs fs;
+
+	return statvfs(dir, &fs) || size / fs.f_frsize < fs.f_bavail / 10 * 9;
+}
+
 /* A signal from here on leaves this side out, and the next ones are fetched. */
 static int side_fetch(struct side *side)
 {
@@ -395,6 +406,8 @@ static int side_fetch(struct side *side)
 	size = strtoull(line, &end, 10);
 	if (!size || *end)
 		return side_failed(side, line);
+	if (!has_room(size))
+		return failed(side->part, "no room: less than a tenth would be left");
 	fd = open(side->part, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0644);
 	if (fd < 0)
 		return failed(side->part, strerror(errno));
@@ -505,6 +518,8 @@ static void command_wait(const char *name, pid_t pid)
 	}
 	if (!stopped && WIFEXITED(status) && WEXITSTATUS(status))
 		fprintf(stderr, "pvperf: %s ended with status %d\n", name, WEXITSTATUS(status));
+	else if (!stopped && WIFSIGNALED(status))
+		fprintf(stderr, "pvperf: %s was ended by signal %d\n", name, WTERMSIG(status));
 }
 
 static int until_ended(char **command)

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0
-#include <ctype.h>
 #include <inttypes.h>
 #include <json-c/json.h>
 #include <stdio.h>
@@ -167,12 +166,27 @@ static void wakeup_see(struct tep_event *e, struct tep_record *record)
 	span_begin(v, record->ts, WAITING, running[cpu]);
 }
 
+/* The last event of each CPU, by buffer. */
+static uint64_t *last_at(struct tracecmd_input *buffer, unsigned int cpu)
+{
+	static uint64_t last[BUFFERS_MAX][CPUS_MAX], none;
+	const struct dat *host = dat_of(buffer);
+	int i;
+
+	for (i = 0; i < host->nr_buffers && cpu < CPUS_MAX; i++)
+		if (host->buffers[i] == buffer)
+			return &last[i][cpu];
+	none = 0;
+	return &none;
+}
+
 void why_host(struct tracecmd_input *buffer, struct tep_record *record)
 {
 	struct tep_event *e = dat_event(buffer, record);
 	struct vcpu *v;
 	uint64_t pid;
 
+	*last_at(buffer, record->cpu) = record->ts;
 	if (!e || !dat_number(e, record, "common_pid", &pid))
 		return;
 	v = vcpu_of(pid);
@@ -188,12 +202,13 @@ void why_host(struct tracecmd_input *buffer, struct tep_record *record)
 	}
 }
 
-void why_forget(uint64_t at)
+/* What was lost began behind the last event that came. */
+void why_forget(struct tracecmd_input *buffer, unsigned int cpu)
 {
 	size_t i;
 
 	for (i = 0; i < nr_vcpus; i++)
-		span_begin(vcpus[i], at, NOT_KNOWN, "");
+		span_begin(vcpus[i], *last_at(buffer, cpu), NOT_KNOWN, "");
 }
 
 /* ------------------------------------------------------------------------- the answer */
@@ -252,23 +267,13 @@ static double us(uint64_t ticks)
 	return ticks / per_second * 1e6;
 }
 
-/* Names come out of the files. */
-static const char *clean(char *text)
-{
-	char *c;
-
-	for (c = text; *c; c++)
-		if (!isprint((unsigned char)*c))
-			*c = '?';
-	return text;
-}
-
 static struct json_object *part_json(struct part *p)
 {
 	struct json_object *o = json_object_new_object();
 
+	quote_plain(p->what);	/* names come out of the files */
 	json_object_object_add(o, "where", json_object_new_string(kinds[p->kind]));
-	json_object_object_add(o, "what", json_object_new_string(clean(p->what)));
+	json_object_object_add(o, "what", json_object_new_string(p->what));
 	json_object_object_add(o, "us", json_object_new_double(us(p->ticks)));
 	return o;
 }
@@ -297,16 +302,18 @@ static void tell(const struct pending *p, char *comm, int cpu, uint64_t now, con
 	size_t nr = parts_make(v, p->at, now, parts), i;
 
 	told++;
-	clean(comm);
+	quote_plain(comm);
 	if (list) {
 		tell_json(p, comm, cpu, now, parts, nr);
 		return;
 	}
 	quote(stdout, p->guest->path);
 	printf(": %s (%" PRIu64 ") woke at %" PRIu64 " and ran %.1f us later, on CPU %d\n", comm, p->pid, p->at, us(now - p->at), cpu);
-	for (i = 0; i < nr; i++)
+	for (i = 0; i < nr; i++) {
+		quote_plain(parts[i].what);
 		printf("%12.1f us  %s%s%s\n", us(parts[i].ticks), kinds[parts[i].kind],
-		       *parts[i].what ? ": " : "", clean(parts[i].what));
+		       *parts[i].what ? ": " : "", parts[i].what);
+	}
 }
 
 /* ----------------------------------------------------------------- the guests' events */

@@ -26,8 +26,8 @@ void why_guest(struct tracecmd_input *buffer, struct tep_record *record, uint64_
 /* Events of a guest were lost. */
 void why_guest_forget(const struct dat *guest);
 
-/* Events of the host were lost. */
-void why_forget(uint64_t at);
+/* Events of the host's @cpu were lost. */
+void why_forget(struct tracecmd_input *buffer, unsigned int cpu);
 
 /* What is told at the end. False: the task did not wake. */
 bool why_end(void);

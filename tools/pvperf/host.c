@@ -99,7 +99,7 @@ static void host_pmu(const struct side *side, struct finding *f)
 		host_no_pmu(f, t.err);
 	} else if (!t.running) {
 		finding_problem(f, "a cycles event opens, but does not count: somebody else holds the counters");
-		finding_todo(f, "stop perf sessions with pinned events, and VMs with a mediated vPMU");
+		finding_todo(f, "stop perf sessions with pinned events or of whole CPUs (-a), and VMs with a mediated vPMU");
 	} else {
 		host_counts(f);
 	}
@@ -296,7 +296,7 @@ static void host_debugfs(const struct side *side, struct finding *f)
 		finding_unknown(f, "%s is not loaded", side->module);
 		finding_todo(f, "see module above");
 	} else if (err == ENOENT) {
-		finding_problem(f, "/sys/kernel/debug/pvperf does not exist; only pvperf list needs it");
+		finding_problem(f, "/sys/kernel/debug/pvperf does not exist; pvperf list, policy, set and refused need it");
 		finding_run(f, "", "mount -t debugfs debugfs /sys/kernel/debug");
 	} else {
 		finding_unread(f, "/sys/kernel/debug/pvperf", err);

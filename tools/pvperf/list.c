@@ -198,7 +198,7 @@ static bool json_add(const struct record *r, struct tree *t)
 const char *list_unread_todo(int err)
 {
 	if ((err == EACCES || err == EPERM) && geteuid())
-		return "run pvperf list as root";
+		return "run it as root";
 	if (err == EACCES || err == EPERM)
 		return "the kernel is locked down; the module's trace events need no debugfs";
 	if (err == ENOENT && module_there("pvperf_guest"))

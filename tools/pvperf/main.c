@@ -46,7 +46,8 @@ static const char help_more[] =
 "pvperf version\n"
 "\n"
 "Exit status: 0 no problem was found, 1 a problem was found or the command\n"
-"failed, 2 the command line is wrong, 3 merge is done and in doubt. See pvperf(8).\n";
+"failed, 2 the command line is wrong, 3 merge, set or policy --apply\n"
+"is done and in doubt. See pvperf(8).\n";
 
 static const struct option option_list[] = {
 	{ "json", no_argument, NULL, OPT_JSON },
@@ -157,7 +158,7 @@ int main(int argc, char **argv)
 	while ((c = getopt_long(argc, argv, "hV", option_list, NULL)) != -1) {
 		if (c == '?') {
 			letter[1] = optopt;
-			return command_usage("unknown option", optopt ? letter : argv[optind - 1], "");
+			return command_usage("unknown option", optopt > OPT_VERSION ? letter : argv[optind - 1], "");
 		}
 		given |= c == 'h' ? OPT_HELP : c == 'V' ? OPT_VERSION : c;
 	}

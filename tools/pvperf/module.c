@@ -17,15 +17,6 @@ bool module_there(const char *name)
 	return root_exists(path);
 }
 
-/* A module that is built in has no initstate. */
-bool module_loaded(const char *name)
-{
-	char path[128];
-
-	snprintf(path, sizeof(path), "/sys/module/%s/initstate", name);
-	return root_exists(path);
-}
-
 static bool module_is(const char *file, const char *name)
 {
 	const char *base = strrchr(file, '/');

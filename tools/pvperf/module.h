@@ -9,7 +9,6 @@
 
 /* Loaded, or built into the kernel. */
 bool module_there(const char *name);
-bool module_loaded(const char *name);
 
 /* Finds the file that modprobe would load for this kernel. */
 bool module_file(const char *name, char *path, size_t size);

@@ -53,6 +53,14 @@ static void pmu_work(void)
 		;
 }
 
+/* The counter may be another session's for some milliseconds. */
+static bool pmu_ran(int fd)
+{
+	uint64_t values[3];
+
+	return read(fd, values, sizeof(values)) != sizeof(values) || values[2];
+}
+
 static void pmu_add(struct pmu_try *t, int fd)
 {
 	uint64_t values[3];
@@ -71,7 +79,7 @@ struct pmu_try pmu_try_cycles(void)
 {
 	struct pmu_try t = { 0 };
 	char atom[20];
-	int fd, other = -1;
+	int fd, other = -1, tries = 0;
 
 	if (root_prefix())
 		return pmu_from_file();
@@ -83,7 +91,9 @@ struct pmu_try pmu_try_cycles(void)
 	/* On a CPU with P and E cores that was of the P cores. */
 	if (!root_line(PMU_ATOM "/type", atom, sizeof(atom)))
 		other = pmu_open(strtoul(atom, NULL, 10));
-	pmu_work();
+	do
+		pmu_work();
+	while (!pmu_ran(fd) && (other < 0 || !pmu_ran(other)) && ++tries < 50);
 	pmu_add(&t, fd);
 	if (other >= 0)
 		pmu_add(&t, other);

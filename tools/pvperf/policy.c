@@ -152,15 +152,30 @@ static void json(const struct rules *rules, const char *standard, const struct v
 	json_print(all);
 }
 
+/* The VMs, whose .rule is of @rules: a rule of a process goes with it, and the others move up. */
+static int vms_and_rules_read(struct vm **vms, struct rules *rules, char *standard, size_t size)
+{
+	struct rules after = { 0 };
+	int n = rules_read(rules, standard, size) ? vms_read(vms) : -1;
+
+	if (n >= 0 && !rules_read(&after, standard, size))
+		n = -1;
+	if (n >= 0 && !rules_same(rules, &after)) {
+		failure("the rules have changed meanwhile, as when a VM ends; try again");
+		n = -1;
+	}
+	rules_free(&after);
+	return n;
+}
+
 static int show(bool as_json)
 {
 	struct rules rules = { 0 };
 	char standard[1024];
 	struct vm *vms = NULL;
-	int n = -1;
+	int n;
 
-	if (rules_read(&rules, standard, sizeof(standard)))
-		n = vms_read(&vms);
+	n = vms_and_rules_read(&vms, &rules, standard, sizeof(standard));
 	if (n >= 0 && as_json)
 		json(&rules, standard, vms, n);
 	else if (n >= 0)
@@ -381,33 +396,17 @@ static bool may_be_trusted(const struct vm *vm, const char *name, char **words)
 	return true;
 }
 
-/* The VMs, whose .rule is of @rules: a rule of a process goes with it, and the others move up. */
-static int vms_and_rules_read(struct vm **vms, struct rules *rules)
-{
-	struct rules after = { 0 };
-	char standard[1024];
-	int n = rules_read(rules, standard, sizeof(standard)) ? vms_read(vms) : -1;
-
-	if (n >= 0 && !rules_read(&after, standard, sizeof(standard)))
-		n = -1;
-	if (n >= 0 && !rules_same(rules, &after)) {
-		failure("the rules have changed meanwhile, as when a VM ends; try again");
-		n = -1;
-	}
-	rules_free(&after);
-	return n;
-}
-
 int command_set(int argc, char **argv)
 {
 	struct rules rules = { 0 };
+	char standard[1024];
 	struct vm *vms = NULL, *vm;
 	int n = -1, status = EXIT_PROBLEM;
 
 	if (argc < 3 || *argv[1] == '-')
 		return command_usage("set wants a VM and a word with its value", NULL, " set");
 	if (rules_lock())
-		n = vms_and_rules_read(&vms, &rules);
+		n = vms_and_rules_read(&vms, &rules, standard, sizeof(standard));
 	vm = n < 0 ? NULL : set_find(vms, n, argv[1]);
 	if (vm && !may_be_trusted(vm, argv[1], argv + 2))
 		status = EXIT_USAGE;

@@ -2,7 +2,6 @@
 /* What /proc says of the process of a VM. */
 #include <ctype.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include "process.h"
 #include "root.h"
@@ -31,22 +30,32 @@ static void uuid_take(struct process *p, const char *arg)
 	clean(p->uuid);
 }
 
+/* An option may have two dashes. */
+static bool is_option(const char *arg, const char *option)
+{
+	return *arg == '-' && !strcmp(arg + 1 + (arg[1] == '-'), option);
+}
+
+/* The process can make its arguments endless: what is longer than this has no name. */
+#define ARGUMENTS_MAX	(128 << 10)
+
 static void arguments_read(struct process *p, const char *path)
 {
 	void (*take)(struct process *p, const char *arg) = NULL;
+	static char args[ARGUMENTS_MAX + 1];
 	FILE *f = root_open(path);
-	char *arg = NULL;
-	size_t size = 0;
+	const char *arg, *end;
 
-	while (f && getdelim(&arg, &size, '\0', f) > 0) {
+	if (!f)
+		return;
+	end = args + fread(args, 1, ARGUMENTS_MAX, f);
+	fclose(f);
+	for (arg = args; arg < end; arg += strlen(arg) + 1) {
 		if (take)
 			take(p, arg);
-		take = take ? NULL : !strcmp(arg, "-name") ? name_take :
-		       !strcmp(arg, "-uuid") ? uuid_take : NULL;
+		take = take ? NULL : is_option(arg, "name") ? name_take :
+		       is_option(arg, "uuid") ? uuid_take : NULL;
 	}
-	free(arg);
-	if (f)
-		fclose(f);
 }
 
 void process_read(const char *pid, struct process *p)

@@ -35,14 +35,17 @@ static void todo_print(const struct vm *vm, enum pvperf_word word, const struct 
 	if (word == PVPERF_WORD_ACCESS && alone && alone != vm) {
 		vm_title(alone, other, sizeof(other));
 		printf("VM %s has the host alone now\n", other);
-	} else if (word == PVPERF_WORD_ACCESS && !vm->alone && now[word] >= PVPERF_ACCESS_EXCLUSIVE) {
+	} else if (word == PVPERF_WORD_ACCESS && !vm->alone && now[word] == PVPERF_ACCESS_EXCLUSIVE) {
 		puts("with access=exclusive it waits until no other VM counts");
 	} else if (word == PVPERF_WORD_ACCESS && now[word] == PVPERF_ACCESS_LOCAL) {
 		puts("access=global would allow it, if it was an event of the host");
-	} else if ((word == PVPERF_WORD_ACCESS && now[word] == PVPERF_ACCESS_GLOBAL) ||
+	} else if ((word == PVPERF_WORD_ACCESS && now[word] >= PVPERF_ACCESS_GLOBAL) ||
 		   (word == PVPERF_WORD_RAW && now[word] == PVPERF_RAW_YES) ||
+		   (word == PVPERF_WORD_MAX_CALLS && now[word] == PVPERF_CALLS_UNBOUNDED) ||
 		   ((word == PVPERF_WORD_HOST_EVENTS || word == PVPERF_WORD_BRANCHES) && now[word])) {
 		puts("it is allowed now");
+	} else if (word != PVPERF_WORD_MIN_PERIOD && word != PVPERF_WORD_MAX_PAGES && now[word] && now[word] == pvperf_words[word].max) {
+		puts("it has the most that there is");
 	} else {
 		printf("%s would allow it\n", reasons[word].todo);
 	}

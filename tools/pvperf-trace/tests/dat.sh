@@ -149,7 +149,7 @@ if wanted dat-names; then
 	name=$'a b;touch pwned;\e[2J'
 	mkdir "$work/dat/$name"
 	cp "$work"/dat/*.dat "$work/dat/$name/"
-	out=$(cd "$work" && eval "$("$whole" merge "$work/dat/$name" 2> "$work/said" | head -n 1)" | wc -l)
+	out=$(cd "$work" && eval "$("$program" merge "$work/dat/$name" 2> "$work/said" | head -n 1)" | wc -l)
 	[ "$out" -gt 100 ] && ! grep -q $'\e' "$work/said" && [ ! -e "$work/pwned" ]
 	verdict dat-names $? "$out: $(cat "$work/said")"
 	mkdir "$work/dat/run[1]"
@@ -175,7 +175,7 @@ if wanted dat-compressed; then
 fi
 dat_make 1 $amd/32/0
 dat_says dat-swapped 1 'no pvperf_guest_clock in it' -h "$clocks" -g "$work/dat/host.dat"
-dat_says dat-one-is-text 1 'all files have to be, or none' -h "$work/dat/host.dat" -g "$work/host"
+dat_says dat-one-is-text 1 'all files have to be, or none' -h "$work/dat/host.dat" -g <(echo text)
 dat_says dat-same-name 1 'rename one' "${dat_files[@]}" -g "$clocks"
 mkdir "$work/dat/other"
 head -c 10000 "$clocks" > "$work/dat/other/vm1.dat"
@@ -232,16 +232,27 @@ if wanted dat-back; then
 	verdict dat-back $? "$out"
 fi
 
-dat_make 1 why
-dat_says dat-why 0 "victim (42) woke at 1100000 and ran 5.0 us later, on CPU 0
+why_parts="victim (42) woke at 1100000 and ran 5.0 us later, on CPU 0
          1.5 us  in the guest
          1.5 us  waiting for the host's CPU, which ran: pig
          1.0 us  in the host, after the exit: 64
          1.0 us  waiting for the host's CPU, which ran: hog
-1 of 1 wake-ups of victim took more than 4 us" "${dat_files[@]}" --why victim --over 4us
+1 of 1 wake-ups of victim took more than 4 us"
+dat_make 1 why moved
+dat_says dat-why-other-thread 0 "$why_parts" "${dat_files[@]}" --why victim --over 4us
+dat_make 1 why short
+dat_says dat-why-short 1 'it does not tell how fast the TSC is' "${dat_files[@]}" --why victim
+dat_make 1 why lost-host
+dat_says dat-why-lost-host 3 '         4.5 us  not known
+         0.5 us  in the guest' "${dat_files[@]}" --why victim --over 4us
+dat_says dat-lost 3 'host.dat: gaps in which events were lost: 1: record with greater buffers' "${dat_files[@]}"
+dat_make 1 why
+dat_says dat-why 0 "$why_parts" "${dat_files[@]}" --why victim --over 4us
 dat_says dat-why-pid 0 '0 of 1 wake-ups of 42 took more than 5.1 us' "${dat_files[@]}" --why 42 --over 5.1us
 dat_says dat-why-nobody 3 'no wake-up of nobody was recorded' "${dat_files[@]}" --why nobody
 dat_says dat-why-time 2 '--over wants a time' "${dat_files[@]}" --why 42 --over 5
+dat_says dat-over-alone 2 '--json and --over go with --why' "${dat_files[@]}" --over 1ms
+dat_says dat-vm-offset 2 '--vm does not go with -t' "${dat_files[@]}" --vm 7 -t -5
 dat_says dat-why-offset 2 'does not go with -t' "${dat_files[@]}" --why 42 -t -5
 dat_says dat-why-text 2 'are for trace.dat files' -h "$work/host" -g "$work/guest" --why 42
 if wanted dat-why-json; then

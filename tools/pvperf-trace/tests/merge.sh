@@ -63,6 +63,12 @@ merged merge-no-clock 1 'record pvperf:pvperf_guest_clock' -h "$work/host" -g "$
 merge_clocks $offset 4294967296 32
 merged merge-clocks 0 "$seed" -h "$work/host" -g "$work/guest"
 merged merge-proof 0 'CPU 0: 2 of 2 events lie between' -h "$work/host" -g "$work/guest"
+merge_files
+merge_clocks $offset 4294967296 32
+sed -i '/50550079206816: kvm_entry/a \    x-2687  [003] d...50550079206817: sched_waking: comm=a kvm_exit: pid=7' "$work/host"
+merged merge-name-of-a-task 0 'CPU 0: 2 of 2 events lie between' -h "$work/host" -g "$work/guest"
+{ cat "$work/host"; echo 'CPU:3 [LOST 12 EVENTS]'; } > "$work/more"
+merged merge-lost 0 'gaps in which events were lost: 1' -h "$work/more" -g "$work/guest"
 merge_files 30000
 merge_clocks $offset 4294967296 32
 merged merge-wrong-by-30000 3 'CPU 0: 0 of 1 events lie between' -h "$work/host" -g "$work/guest"
@@ -117,6 +123,9 @@ merge_clocks $offset 1 0
 	echo " comm 3826 [000] 5.000013165: sched:sched_wakeup: [detail]"
 } | sort -k 4 > "$work/guest"
 merged merge-perf-script 0 'g comm 3826 [000] 50550079226330: sched:sched_wakeup' -h "$work/host" -g "$work/guest"
+sed 's/\.\([0-9]\{6\}\)[0-9]*: /.\1: /' "$work/guest" > "$work/us"
+merged merge-perf-script-us 1 'use perf script --ns' -h "$work/host" -g "$work/us"
+merged merge-text-vm 2 '--vm and --why are for trace.dat files' -h "$work/host" -g "$work/guest" --vm 7
 sed -i s/00c0ffee/00facade/ "$work/guest"
 merged merge-other-host 1 'no pvperf_clock with clock=00facade' -h "$work/host" -g "$work/guest"
 merge_files

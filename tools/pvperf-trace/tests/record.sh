@@ -16,7 +16,7 @@ record_make() {
 	    time.sleep(float(os.environ.get('SLOW', 0)))
 	    with open(out, 'w') as f:
 	        f.write(' '.join(sys.argv[1:]) + '\n')
-	    sys.exit(0)
+	    sys.exit(int(os.environ.get('BAD', 0)))
 	signal.signal(signal.SIGTERM, end)
 	open(out + '.cpu0', 'w').close()
 	time.sleep(600)
@@ -77,6 +77,12 @@ cat > "$work/r/bin/cuts" <<-'END'
 END
 printf '#!/bin/sh\n"$@"\nexit 3\n' > "$work/r/bin/fails"
 chmod +x "$work/r/bin/cuts" "$work/r/bin/fails"
+printf '#!/bin/sh\necho ready; cat > /dev/null; echo 999999999999999999\n' > "$work/r/bin/huge"
+chmod +x "$work/r/bin/huge"
+recorded record-huge 1 'web.dat.part: no room: less than a tenth would be left' --guest web=huge -- true
+rm -f "$work"/r/out/*.part
+BAD=1 recorded record-bad 1 'web: trace-cmd record: status 1: ' --guest web=env -- true
+rm -f "$work"/r/out/*.part
 recorded record-cut 1 'its file broke off: ' --guest web=cuts -e "$(printf %0200d 0)" -- true
 if wanted record-cut; then
 	[ "$(wc -c < "$work/r/out/web.dat.part")" -lt 100 ] && grep -q pvperf_clock "$work/r/out/host.dat.part" &&
@@ -89,6 +95,7 @@ recorded record-keeps-part 1 '.dat.part is of another recording' --guest web=env
 rm -f "$work"/r/out/*.part
 recorded record-status 0 'its command failed after its file had come' --guest web=fails -- true
 recorded record-no-command 1 'nothing-such' --guest web=env -- nothing-such
+recorded record-command-killed 0 'sh was ended by signal 9' --guest web=env -- sh -c 'kill -9 $$'
 recorded record-command-fails 0 'false ended with status 1' --guest web=env -- false
 touch "$work/r/out/db.dat"
 recorded record-other 1 'db.dat is of another recording' --guest web=env -- true

@@ -181,23 +181,27 @@ def vcpu_run(clock, thread, vcpu, clocks, host, guest, debugfs):
 
 def wakeup():
     """A wake-up, and 5 us later the task: 1.5 in the guest, 2.5 without a CPU."""
-    clock = 0xfacade00, 0, 1, None, None, 0, 1000, 0
-    host = [(t, record('pvperf_clock', 7, *clock[:3], t, t, *clock[5:])) for t in (1_000_000, 2_000_000)]
+    clock = 0xfacade00, 0, 1
+    what = sys.argv[-1]
+    thread = 2000 if what == 'moved' else 1000      # it runs the vCPU from 1_080_000 on
+    host = [(t, record('pvperf_clock', 7, *clock[:3], t, t, 0, tid, 0))
+            for t, tid in ((1_000_000, 1000), (1_080_000, thread), (1_080_500 if what == 'short' else 1_001_000_000, thread))]
     guest = [(1_000_000, record('pvperf_guest_clock', 9, clock[0], 1_000_000)),
              (1_060_000, record('sched_wakeup', 9, b'victim', 42, 0)),    # it runs still
              (1_070_000, record('sched_switch', 9, b'victim', 42, 1, b'swapper', 0)),
              (1_100_000, record('sched_wakeup', 9, b'victim', 42, 0)),
              (1_105_000, record('sched_switch', 9, b'swapper', 0, 0, b'victim', 42))]
-    if sys.argv[-1] == 'lost':     # the switch is, and then there is another wake-up
+    if what == 'lost':     # the switch is, and then there is another wake-up
         guest[4:] = [(1_100_001, None), (1_904_000, record('sched_wakeup', 9, b'victim', 42, 0)),
                      (1_905_000, record('sched_switch', 9, b'swapper', 0, 0, b'victim', 42))]
-    host += [(t, record('kvm_entry', 1000, 0)) for t in (1_050_000, 1_104_500)]
-    host += [(1_101_000, record('kvm_exit', 1000, 64)),
-             (1_101_500, record('sched_switch', 1000, b'qemu', 1000, 0, b'hog', 5)),
-             (1_102_500, record('sched_switch', 5, b'hog', 5, 0, b'pig', 6)),
-             (1_104_000, record('sched_switch', 6, b'pig', 6, 1, b'qemu', 1000))]
+    host += [(t, record('kvm_entry', thread, 0)) for t in (1_090_000, 1_104_500)]
+    between = [(1_101_000, record('kvm_exit', thread, 64)),
+               (1_101_500, record('sched_switch', thread, b'qemu', thread, 0, b'hog', 5)),
+               (1_102_500, record('sched_switch', 5, b'hog', 5, 0, b'pig', 6)),
+               (1_104_000, record('sched_switch', 6, b'pig', 6, 1, b'qemu', thread))]
+    host += [(1_104_000, None)] if what == 'lost-host' else between
     trace_dat(sys.argv[1] + '/vm1.dat', 0x100, [guest])
-    trace_dat(sys.argv[1] + '/host.dat', 0x77, [sorted(host)])
+    trace_dat(sys.argv[1] + '/host.dat', 0x77, [sorted(host, key=lambda e: e[0])])
 
 
 def main():

@@ -11,7 +11,7 @@ listed() {
 	mkdir "$work/m"
 	(cd "$work/m" && machine_host && machine_vms && eval "$change") ||
 		why="the test is broken; "
-	out=$(PVPERF_ROOT=$work/m "$program" list "$@" 2>&1)
+	out=$(PVPERF_ROOT=$work/m timeout 20 "$program" list "$@" 2>&1)
 	got=$?
 	[ "$got" = "$status" ] || why+="status $got, not $status; "
 	[[ $(tr -s ' ' <<< "$out") == *"$words"* ]] || why+="no words '$words'; "
@@ -44,6 +44,9 @@ machine_vms() {
 # jsoned NAME FILTER: of the two VMs
 jsoned() { said_json "$1" "$2" list machine_host machine_vms; }
 
+# The process of a VM can make its arguments endless.
+listed list-endless 'truncate -s 1T proc/178/cmdline' 0 'VM 178 web CPU 0/KVM'
+listed list-two-dashes 'sed -i "s/-name/--name/" proc/178/cmdline' 0 'VM 178 web CPU 0/KVM'
 listed list-alone "sed -i '/^vm pid=178 /s/\$/ alone=1/' sys/kernel/debug/pvperf/vms" 0 'has the host alone: what the other VMs may have is nothing meanwhile'
 listed list-vm : 0 'VM 178 web CPU 0/KVM: 2 pages that hold 512, 36 calls, 58 operations, 3 refused, 7 overflows, 5 NMIs'
 listed list-vm-bare : 0 'VM 200: 0 pages that hold 0'

@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: GPL-2.0
 # Tests of pvperf policy, set and refused, with the device's text in a file.
 
-whole=$(realpath "$program")
 standard='access=local priority=flexible raw=yes branches=off host_events=yes max_events=64 max_vm_events=4096 max_opens=4096 max_calls=1000000000 max_overflows=16000 max_pages=2048 min_period=1000'
 
 machine_rules() {
@@ -25,7 +24,7 @@ ruled() {
 	mkdir "$work/m"
 	(cd "$work/m" && machine_host && machine_vms && machine_rules &&
 		cp dev/pvperf_policy before && eval "$change") || why="the test is broken; "
-	out=$(cd "$work/m/etc" && PVPERF_ROOT=$work/m "$whole" "$@" 2>&1)
+	out=$(cd "$work/m/etc" && PVPERF_ROOT=$work/m "$program" "$@" 2>&1)
 	got=$?
 	[ "$got" = "$status" ] || why+="status $got, not $status; "
 	[[ $(tr -s ' ' <<< "$out") == *"$words"* ]] || why+="no words '$words'; "
@@ -87,7 +86,10 @@ ruled set-word : 2 "'colour=red' is no word" '' set web colour=red
 ruled set-value : 2 'max_events=65 is not between' '' set web max_events=65
 ruled set-nothing : 2 'wants a VM and a word' '' set web
 ruled refused : 0 'VM 178 web CPU 0/KVM: 12 raw events were refused, the last one r1c0 7 s ago; raw=yes would allow it' '' refused
-ruled refused-waits : 0 '3 calls had to wait, the last one 90 s ago; a greater max_calls' '' refused
+ruled refused-waits "sed -i '/rule=2/s/max_calls=1000000000/max_calls=500/' sys/kernel/debug/pvperf/vms" 0 '3 calls had to wait, the last one 90 s ago; a greater max_calls' '' refused
+ruled refused-calls-now : 0 '3 calls had to wait, the last one 90 s ago; it is allowed now' '' refused
+ruled refused-most "sed -i 's/refused word=raw/refused word=max_events/' sys/kernel/debug/pvperf/vms" 0 'too many for their vCPU, the last one r1c0 7 s ago; it has the most that there is' '' refused
+ruled refused-has-alone "sed -i '/^vm pid=178 /s/\$/ alone=1/; /rule=2/s/access=local/access=exclusive/; s/refused word=raw/refused word=access/' sys/kernel/debug/pvperf/vms" 0 'it is allowed now' '' refused
 ruled refused-now "sed -i '/rule=2/s/raw=no/raw=yes/' sys/kernel/debug/pvperf/vms" 0 'the last one r1c0 7 s ago; it is allowed now' '' refused
 ruled refused-alone "sed -i '/^vm pid=200 /s/\$/ alone=1/; s/refused word=raw/refused word=access/' sys/kernel/debug/pvperf/vms" 0 'were refused, the last one 7 s ago; VM 200 has the host alone now' '' refused
 ruled refused-waiting "sed -i '/rule=2/s/access=local/access=exclusive/; s/refused word=raw/refused word=access/' sys/kernel/debug/pvperf/vms" 0 'it waits until no other VM counts' '' refused
