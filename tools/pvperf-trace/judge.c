@@ -119,7 +119,8 @@ static int asked_begin(const struct copies *copies, const struct why *why)
 
 	if (!copies->per_second)
 		return merge_failed(copies->host.path, "it does not tell how fast the TSC is: record pvperf:pvperf_clock for more than a second");
-	asked = why_begin(why, copies->per_second);
+	why_begin(why, copies->per_second);
+	asked = true;
 	for (guest = copies->guests; guest < copies->guests + copies->nr_guests; guest++)
 		for (cpu = 0; cpu < guest->cpus; cpu++)
 			for (c = guest->runs[cpu].now; asked && c < guest->runs[cpu].end; c++)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <inttypes.h>
-#include <stdlib.h>
 #include "command.h"
 #include "fault.h"
+#include "grow.h"
 #include "learn.h"
 
 static bool full;		/* no room for a clock event */
@@ -43,16 +43,15 @@ struct thread {
 	struct clock debugfs;	/* by KVM's debugfs; .map.ratio 0: not known */
 };
 
-/* Of all threads; the kernel gives memory to those in use. */
 static struct thread *thread_of(uint64_t tid)
 {
-	static struct thread *threads, none;
+	static struct tids threads = { .each = sizeof(struct thread) };
+	static struct thread none;
+	struct thread *t = tids_at(&threads, tid);
 
-	if (!threads)
-		threads = calloc(TIDS, sizeof(*threads));
-	full |= !threads;
+	full |= !t && tid < TIDS;
 	none = (struct thread){ };
-	return threads && tid < TIDS ? &threads[tid] : &none;
+	return t ?: &none;
 }
 
 #define EXIT_VMX_WRMSR	32

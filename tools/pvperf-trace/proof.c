@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
+#include "grow.h"
 #include "proof.h"
 #include "quote.h"
 
@@ -18,15 +18,13 @@ static uint32_t losses = 1;
 static bool no_memory;
 static bool entered;		/* the host's recording has kvm_entry */
 
-/* Of all threads; the kernel gives memory to those in use. */
 static struct thread *thread_of(uint64_t tid)
 {
-	static struct thread *threads;
+	static struct tids threads = { .each = sizeof(struct thread) };
+	struct thread *t = tids_at(&threads, tid);
 
-	if (!threads)
-		threads = calloc(TIDS, sizeof(*threads));
-	no_memory |= !threads;
-	return threads && tid < TIDS ? &threads[tid] : NULL;
+	no_memory |= !t && tid < TIDS;
+	return t;
 }
 
 /* The events since the last entry or exit: @left says whether the guest was left in order. */

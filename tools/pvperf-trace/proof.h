@@ -7,8 +7,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define TIDS	(1 << 22)	/* as many as Linux has: PID_MAX_LIMIT */
-
 /* What the host did, in the order of time: kvm_entry and kvm_exit of a thread. */
 void proof_entry(uint64_t tid);
 void proof_exit(uint64_t tid, uint64_t at);

@@ -49,7 +49,8 @@ struct part {
 
 static struct why why;
 static double per_second;
-static struct vcpu **vcpus, **of_tid;
+static struct vcpu **vcpus;
+static struct tids of_tid = { .each = sizeof(struct vcpu *) };
 static size_t nr_vcpus;
 static struct pending pending[PENDING_MAX];
 static size_t nr_pending;
@@ -57,27 +58,25 @@ static char running[CPUS_MAX][TEXT];	/* on the host's CPUs */
 static uint64_t seen, told;
 static struct json_object *list;
 
-bool why_begin(const struct why *options, double ticks)
+void why_begin(const struct why *options, double ticks)
 {
 	why = *options;
 	per_second = ticks;
-	of_tid = calloc(TIDS, sizeof(*of_tid));
 	list = why.json ? json_object_new_array() : NULL;
-	return of_tid;
 }
 
 bool why_vcpu(uint64_t tid)
 {
-	struct vcpu **more;
+	struct vcpu **of = tids_at(&of_tid, tid), **more;
 
-	if (tid >= TIDS || of_tid[tid])
+	if (tid >= TIDS || (of && *of))
 		return true;
 	more = grow(vcpus, nr_vcpus, sizeof(*vcpus));
-	if (!more)
+	if (!more || !of)
 		return false;
 	vcpus = more;
-	of_tid[tid] = vcpus[nr_vcpus] = calloc(1, sizeof(**vcpus));
-	if (!of_tid[tid])
+	*of = vcpus[nr_vcpus] = calloc(1, sizeof(**vcpus));
+	if (!*of)
 		return false;
 	nr_vcpus++;
 	return true;
@@ -85,7 +84,9 @@ bool why_vcpu(uint64_t tid)
 
 static struct vcpu *vcpu_of(uint64_t tid)
 {
-	return tid < TIDS ? of_tid[tid] : NULL;
+	struct vcpu **of = tids_at(&of_tid, tid);
+
+	return of ? *of : NULL;
 }
 
 /* ------------------------------------------------------------------ the host's events */

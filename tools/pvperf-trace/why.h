@@ -13,10 +13,10 @@ struct why {
 	bool json;
 };
 
-/* @per_second: ticks of the host's TSC. False if there is no memory. */
-bool why_begin(const struct why *why, double per_second);
+/* @per_second: ticks of the host's TSC. */
+void why_begin(const struct why *why, double per_second);
 
-/* A thread that runs a vCPU. */
+/* A thread that runs a vCPU. False if there is no memory. */
 bool why_vcpu(uint64_t tid);
 
 /* All events, in the order of time; @tid is the vCPU's that the guest's event is on. */
