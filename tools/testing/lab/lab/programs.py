@@ -20,6 +20,6 @@ def overlay(tree):
     os.symlink('../t', os.path.join(installed, 'pvperf'))
     with open(os.path.join(binaries, '.lock'), 'w') as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        if subprocess.call(['make', '-s', 'V=1', '-C', TESTS, f'OUTPUT={binaries}', f'INSTALL_PATH={installed}',
+        if subprocess.call(['make', '-s', f'-j{os.cpu_count()}', 'V=1', '-C', TESTS, f'OUTPUT={binaries}', f'INSTALL_PATH={installed}',
                             f'KSELFTEST={BUILD}/kselftest/trixie', 'kselftest_install'], stdout=sys.stderr):
             die('the selftests do not compile, see above', who='selftest')
