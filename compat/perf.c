@@ -88,7 +88,8 @@ int pvperf_compat_overflow_nmi(struct perf_event *event,
  * of tasks use a struct pmu after it was unregistered: its disable count and its
  * functions for brackets and transactions, also around events of the PMU that came after it. So
  * on these kernels the struct pmu is never freed, and is given what these contexts need: a
- * count, and core's own empty functions.
+ * count, and core's own empty functions. Between perf's free of the count and that, a switch
+ * to such a task adds 1 to freed memory, and takes it off again.
  */
 #ifdef PERF_PMU_CAP_HETEROGENEOUS_CPUS
 

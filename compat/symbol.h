@@ -5,7 +5,7 @@
 /*
  * The address of a kernel function or variable that is not exported. kallsyms_lookup_name() has
  * not been exported since 5.7; a kprobe still looks names up. Both modules use it at load, and
- * the host's before it hooks KVM's module for Intel. With IBT the address lies behind the
+ * the host's before it hooks what is not always there. With IBT the address lies behind the
  * function's ENDBR: ftrace wants this address, and a static call may call it, but an indirect
  * call would fault.
  */

@@ -179,7 +179,7 @@ static struct pvperf_hooks vcpu_hooks = {
 
 static DEFINE_SPINLOCK(hook_lock);	/* protects the next four */
 static unsigned int users;
-static bool hook_ends;			/* whoever uses it */
+static unsigned int hook_ends;		/* who wants it gone, whoever uses it */
 static bool hook_live;			/* and stays so while there is a user */
 static unsigned long hook_failed;	/* when; jiffies, 0: it has not */
 
@@ -235,7 +235,6 @@ static void hook_work(struct work_struct *work)
 	spin_lock(&hook_lock);
 	was = hook_live;
 	wanted = users && !hook_ends;
-	hook_ends = false;
 	hook_live = was && wanted;
 	spin_unlock(&hook_lock);
 	if (wanted == was || (wanted && hook_has_failed()))
@@ -281,10 +280,13 @@ static void hook_put(void)
 void pvperf_branches_unhook(void)
 {
 	spin_lock(&hook_lock);
-	hook_ends = true;
+	hook_ends++;
 	spin_unlock(&hook_lock);
 	mod_delayed_work(system_long_wq, &hook_later, 0);
 	flush_delayed_work(&hook_later);
+	spin_lock(&hook_lock);
+	hook_ends--;
+	spin_unlock(&hook_lock);
 }
 
 /*

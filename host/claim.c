@@ -44,10 +44,8 @@ struct claim_census {
 	bool deserted;		/* its process has ended, and something else keeps the VM */
 };
 
-static void census_add(struct pvperf_vm *vm, void *arg)
+static void census_add(struct claim_census *census, struct pvperf_vm *vm)
 {
-	struct claim_census *census = arg;
-
 	if (vm->serial == census->serial) {
 		census->own += atomic_read(&vm->events);
 		census->deserted = !pvperf_rules_can_ask(vm->process);
@@ -59,8 +57,10 @@ static void census_add(struct pvperf_vm *vm, void *arg)
 static struct claim_census claim_census(u64 serial)
 {
 	struct claim_census census = { .serial = serial };
+	struct pvperf_vm *vm = NULL;
 
-	pvperf_vms_for_each(census_add, &census);
+	while ((vm = pvperf_vm_next(vm)))
+		census_add(&census, vm);
 	return census;
 }
 

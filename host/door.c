@@ -352,22 +352,25 @@ static void notrace see_watched(unsigned long ip, unsigned long parent_ip,
 
 	if (ip == hook_slot->ip)
 		pvperf_vm_slots_changed(whose);
-	else if (ip != hook_set_regs->ip || pvperf_reset_real_mode_nmi(whose))
+	else if (ip != hook_set_regs->ip || pvperf_kvm_is_real_mode(whose))
 		pvperf_vm_reset_seen(whose);
 }
 
 static struct pvperf_hooks ways_in = {
 	.ops.func = see_way_in, .hook = ways_in_hook, .n = ARRAY_SIZE(ways_in_hook),
 	.inflight = &ways_in_inflight,
+	.without = "not loading",
 };
 
 static struct pvperf_hooks ends = {
 	.ops.func = see_end, .hook = ends_hook, .n = ARRAY_SIZE(ends_hook),
 	.inflight = &ends_inflight,
+	.without = "not loading",
 };
 
 static struct pvperf_hooks watched = {
 	.ops.func = see_watched, .hook = watched_hook, .n = ARRAY_SIZE(watched_hook),
+	.without = "not loading",
 };
 
 static int test_one(const char *what, bool works)

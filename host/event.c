@@ -209,36 +209,17 @@ static struct pvperf_host_event *event_alloc(struct pvperf_vcpu *vcpu,
 	return event;
 }
 
-bool pvperf_event_hardware(void)
+int pvperf_event_try(bool stack)
 {
 	struct perf_event_attr attr = {
 		.size = sizeof(attr),
 		.type = PERF_TYPE_HARDWARE,
 		.config = PERF_COUNT_HW_CPU_CYCLES,
+		.sample_period = stack ? 1ULL << 40 : 0,
+		.sample_type = stack ? PERF_SAMPLE_BRANCH_STACK : 0,
+		.branch_sample_type = stack ? BRANCHES : 0,
 		.disabled = 1,
 		.exclude_guest = 1,	/* or perf refuses while a mediated VM runs */
-	};
-	struct perf_event *perf = perf_event_create_kernel_counter(&attr, -1,
-							current, NULL, NULL);
-
-	/* Other errors mean that the PMU exists but is in use. */
-	if (IS_ERR(perf))
-		return PTR_ERR(perf) != -ENOENT && PTR_ERR(perf) != -ENODEV;
-	perf_event_release_kernel(perf);
-	return true;
-}
-
-int pvperf_event_has_stack(void)
-{
-	struct perf_event_attr attr = {
-		.size = sizeof(attr),
-		.type = PERF_TYPE_HARDWARE,
-		.config = PERF_COUNT_HW_CPU_CYCLES,
-		.sample_period = 1ULL << 40,
-		.sample_type = PERF_SAMPLE_BRANCH_STACK,
-		.branch_sample_type = BRANCHES,
-		.disabled = 1,
-		.exclude_guest = 1,
 	};
 	struct perf_event *perf = perf_event_create_kernel_counter(&attr, -1,
 							current, NULL, NULL);

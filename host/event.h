@@ -21,13 +21,10 @@ int pvperf_event_init(void);
 void pvperf_event_exit(void);
 
 /*
- * Has perf a driver for this CPU's counters? At load, in process context, without a lock.
- * Returns true if there is a driver, even if it can give us no counter now.
+ * Try an event of hardware, with a @stack of branches. At load, in process context, without a lock.
+ * Returns 0 or perf's error.
  */
-bool pvperf_event_hardware(void);
-
-/* The same of its stack of branches; or perf's error. */
-int pvperf_event_has_stack(void);
+int pvperf_event_try(bool stack);
 
 /*
  * OPEN. @param, @attr: checked copies; @pin: the event's memory; the caller's reference becomes

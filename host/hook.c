@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Installs and removes hooks. The invariant: once pvperf_hooks_remove() has
- * returned true, no CPU runs, or will run, what a hook has diverted it to; once
- * pvperf_hooks_settle() has returned, no CPU is even leaving this module's text.
+ * returned true, and they are not stuck, no CPU runs, or will run, what a hook has
+ * diverted it to; once pvperf_hooks_settle() has returned, no CPU is even leaving this
+ * module's text.
  *
  * To remove an ftrace_ops costs a grace period of RCU tasks, 0.1 s and more on a
  * busy host. So functions that are hooked and unhooked together share one.
@@ -19,11 +20,6 @@
 #include "hook.h"
 
 #define HOOKS_WAIT	(10 * HZ)
-
-static const char *hooks_without(const struct pvperf_hooks *hooks)
-{
-	return hooks->without ?: "not loading";
-}
 
 int pvperf_hooks_find(struct pvperf_hooks *hooks)
 {
@@ -45,7 +41,7 @@ int pvperf_hooks_find(struct pvperf_hooks *hooks)
 		hook->ip = pvperf_symbol(name);
 		if (!hook->ip && !hook->perf) {
 			pr_err("this kernel's KVM has no function %s to hook; %s\n", hook->name,
-			       hooks_without(hooks));
+			       hooks->without);
 			return -ENOENT;
 		}
 	}
@@ -63,7 +59,7 @@ static int hooks_filter(struct pvperf_hooks *hooks)
 		err = ftrace_set_filter_ip(&hooks->ops, hooks->hook[i].ip, 0, 0);
 		if (err)
 			pr_err("ftrace can't hook %s: error %d; %s\n", hooks->hook[i].name, err,
-			       hooks_without(hooks));
+			       hooks->without);
 	}
 	return err;
 }
@@ -104,7 +100,7 @@ static int hooks_register(struct pvperf_hooks *hooks)
 		pr_err("can't hook %s%s: error %d%s; %s\n", hooks->hook[0].name,
 		       hooks->n > 1 ? " and others" : "", err,
 		       err == -EBUSY ? " (live-patched, or ftrace is off)" : "",
-		       hooks_without(hooks));
+		       hooks->without);
 	return err;
 }
 

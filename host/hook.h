@@ -33,7 +33,7 @@ struct pvperf_hook {
  *	callback only watches
  * @live: installed
  * @stuck: ftrace could not remove them, and never will
- * @without: what a message says that fails without them; NULL: the load
+ * @without: what a message says that fails without them
  */
 struct pvperf_hooks {
 	struct ftrace_ops ops;

@@ -10,21 +10,14 @@
 #include <linux/types.h>
 
 struct irq_work;
-struct kvm_vcpu;
 struct pvperf_pin;
 struct pvperf_vcpu;
-
-/* Is a vCPU in real mode? Any context. Returns true if it is; then no kernel runs in it. */
-bool pvperf_reset_real_mode_nmi(const struct kvm_vcpu *kvcpu);
 
 /*
  * May a vCPU's memory be written to? Any context. Returns false if the vCPU was reset, even
  * where no hook has seen it, or is to be cleared.
  */
 bool pvperf_reset_alive_nmi(const struct pvperf_vcpu *vcpu);
-
-/* A vCPU was reset; from a hook, under RCU, does not sleep. */
-void pvperf_reset_mark(struct pvperf_vcpu *vcpu);
 
 /*
  * Queue an NMI for a vCPU; NMI context. @vcpu: the vCPU whose thread this is; @written: where

@@ -39,7 +39,7 @@ static void __init branches_init(void)
 
 	if (!pvperf_offer.branches)
 		return;
-	err = pvperf_event_has_stack();
+	err = pvperf_event_try(true);
 	if (err == -EBUSY || err == -ENOMEM)
 		pr_notice("guests get no branches until this module is loaded again: perf says %d now; on Intel, does somebody use BTS or PT?\n",
 			  err);
@@ -51,7 +51,9 @@ static int __init pvperf_host_init(void)
 {
 	int err;
 
-	pvperf_caps_init(pvperf_event_hardware());
+	err = pvperf_event_try(false);
+	/* Other errors mean that there is a PMU, but it is in use. */
+	pvperf_caps_init(err != -ENOENT && err != -ENODEV);
 	err = pvperf_event_init();
 	if (err)
 		return err;

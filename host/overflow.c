@@ -188,7 +188,8 @@ static __always_inline bool overflow_begin(struct pvperf_host_event *event,
 	return true;
 }
 
-static __always_inline void overflow_do_hard(struct perf_event *perf, bool kinds)
+/* @kinds: @perf is of one kind of cores. */
+static __always_inline void overflow_do_hard(struct perf_event *perf, bool kinds, bool branches)
 {
 	struct pvperf_host_event *event = perf->overflow_handler_context;
 	unsigned long flags;
@@ -196,6 +197,8 @@ static __always_inline void overflow_do_hard(struct perf_event *perf, bool kinds
 
 	local_irq_save(flags);
 	if (overflow_begin(event, perf, &period)) {
+		if (branches)
+			pvperf_branches_write_nmi(event, pvperf_core_waited(perf));
 		overflow_count(event, kinds ? pvperf_kinds_count_nmi(event) :
 					      pvperf_core_count_nmi(perf));
 		overflow_tell(event, 1, period);
@@ -206,30 +209,19 @@ static __always_inline void overflow_do_hard(struct perf_event *perf, bool kinds
 static void overflow_nmi(struct perf_event *perf, struct perf_sample_data *data,
 			 struct pt_regs *regs)
 {
-	overflow_do_hard(perf, false);
+	overflow_do_hard(perf, false, false);
 }
 
-/* @perf is of one kind of cores. */
 static void overflow_kinds_nmi(struct perf_event *perf, struct perf_sample_data *data,
 			       struct pt_regs *regs)
 {
-	overflow_do_hard(perf, true);
+	overflow_do_hard(perf, true, false);
 }
 
 void pvperf_overflow_branches(struct perf_event *perf, struct perf_sample_data *data,
 			      struct pt_regs *regs)
 {
-	struct pvperf_host_event *event = perf->overflow_handler_context;
-	unsigned long flags;
-	u64 period;
-
-	local_irq_save(flags);
-	if (overflow_begin(event, perf, &period)) {
-		pvperf_branches_write_nmi(event, pvperf_core_waited(perf));
-		overflow_count(event, pvperf_core_count_nmi(perf));
-		overflow_tell(event, 1, period);
-	}
-	local_irq_restore(flags);
+	overflow_do_hard(perf, false, true);
 }
 
 void (*pvperf_overflow_hard)(struct perf_event *perf, struct perf_sample_data *data,

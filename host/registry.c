@@ -217,13 +217,3 @@ void pvperf_vms_vcpus(pid_t tgid, void (*show)(const struct pvperf_vcpu *vcpu, v
 	}
 	rcu_read_unlock();
 }
-
-void pvperf_vms_for_each(void (*show)(struct pvperf_vm *vm, void *arg), void *arg)
-{
-	struct pvperf_vm *vm = NULL;
-
-	while ((vm = pvperf_vm_next(vm))) {
-		lockdep_assert_not_held(&vms_lock);
-		show(vm, arg);
-	}
-}

@@ -75,10 +75,4 @@ void pvperf_vms_watched(bool on);
 void pvperf_vms_vcpus(pid_t tgid, void (*show)(const struct pvperf_vcpu *vcpu, void *arg),
 		      void *arg);
 
-/*
- * Call a function for every VM; may sleep. @show: the function; a reference keeps the VM, but
- * no lock is held.
- */
-void pvperf_vms_for_each(void (*show)(struct pvperf_vm *vm, void *arg), void *arg);
-
 #endif /* _PVPERF_HOST_REGISTRY_H */

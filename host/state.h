@@ -117,7 +117,8 @@ struct pvperf_vm {
  * The vCPU's own thread does everything, with .lock held; others (the ends of
  * VMs, debugfs, another vCPU's RESET) take .lock, too. The overflow handler runs
  * in that thread's NMI or interrupt and takes no lock: what it uses (.head, .nmis,
- * .overflowed_gfn, .mute) is a word, or changes only while no event of the vCPU can overflow.
+ * .overflowed_gfn, .branches_gfn, .late, .mute, the ticks of .thread) is a word, or changes
+ * only while no event of the vCPU can overflow.
  */
 struct pvperf_vcpu {
 	struct pvperf_vm *vm;

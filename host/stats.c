@@ -21,9 +21,8 @@ struct totals {
 	u64 calls, ops, refused, overflows, nmis;
 };
 
-static void totals_add(struct pvperf_vm *vm, void *arg)
+static void totals_add(struct totals *t, struct pvperf_vm *vm)
 {
-	struct totals *t = arg;
 	struct pvperf_vcpu *vcpu;
 	unsigned long idx;
 
@@ -42,9 +41,11 @@ static void totals_add(struct pvperf_vm *vm, void *arg)
 
 static int totals_show(struct seq_file *m, void *unused)
 {
+	struct pvperf_vm *vm = NULL;
 	struct totals t = { };
 
-	pvperf_vms_for_each(totals_add, &t);
+	while ((vm = pvperf_vm_next(vm)))
+		totals_add(&t, vm);
 	seq_printf(m, "vms %lu\nunfreed %u\nvcpus %lu\nevents %lu\nkept %u\npages %lu\n",
 		   t.vms, pvperf_vms_unfreed(), t.vcpus, t.events, pvperf_keep_count(), t.pages);
 	seq_printf(m, "calls %llu\nops %llu\nrefused %llu\noverflows %llu\nnmis %llu\n",
@@ -117,9 +118,8 @@ static void refusals_show(struct seq_file *m, const struct pvperf_vm *vm)
 	}
 }
 
-static void vm_show(struct pvperf_vm *vm, void *arg)
+static void vm_show(struct seq_file *m, struct pvperf_vm *vm)
 {
-	struct seq_file *m = arg;
 	struct pvperf_host_event *event;
 	struct pvperf_vcpu *vcpu;
 	unsigned long idx;
@@ -149,7 +149,10 @@ static void vm_show(struct pvperf_vm *vm, void *arg)
 /* Counts are those of each event's last call or overflow: a reader disturbs nothing. */
 static int vms_show(struct seq_file *m, void *unused)
 {
-	pvperf_vms_for_each(vm_show, m);
+	struct pvperf_vm *vm = NULL;
+
+	while ((vm = pvperf_vm_next(vm)))
+		vm_show(m, vm);
 	return 0;
 }
 DEFINE_SHOW_ATTRIBUTE(vms);

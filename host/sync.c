@@ -160,6 +160,8 @@ static void sync_slowly(struct pvperf_host_event *event, u32 state, bool tell)
 		local_irq_restore(flags);
 		count = static_call(pvperf_perf_read_value)(perf, &enabled, &running);
 		local_irq_save(flags);
+		/* These times are later than what the call has of the event's context. */
+		event->vcpu->now.ctx = NULL;
 	}
 	if (perf)
 		sync_book_failed(event, enabled);

@@ -103,7 +103,11 @@ void pvperf_vm_reset_seen(const struct kvm_vcpu *kvcpu)
 	vm = pvperf_vm_find(kvcpu->kvm);
 	vcpu = vm ? xa_load(&vm->vcpus, pvperf_kvm_index(kvcpu)) : NULL;
 	if (vcpu && vcpu->kvcpu == kvcpu) {
-		pvperf_reset_mark(vcpu);
+		/*
+		 * From here on no overflow writes to the guest. To close the events is to
+		 * sleep, so the VM's work does it, or the vCPU's next call.
+		 */
+		WRITE_ONCE(vcpu->dead, true);
 		/* Userspace can reset in a loop: not without OPEN or ATTACH in it. */
 		if (vcpu->nr_events || vcpu->pin)
 			pvperf_request(vm, PVPERF_VM_RESET, VM_LATER);
