@@ -10,7 +10,6 @@
  */
 
 #include "guest_events.h"
-#include "memory.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -412,7 +411,7 @@ static const struct part {
 	const char *name;
 	void (*measure)(void);
 } parts[] = {
-	{ "calls", calls_one }, { "overflow", overflow }, { "flat", flat }, { "memory", memory },
+	{ "calls", calls_one }, { "overflow", overflow }, { "flat", flat },
 	{ "branches", branches },
 };
 

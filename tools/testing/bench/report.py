@@ -55,7 +55,7 @@ def keys_table(figures):
 
 
 # What the documents name, or a reader looks for.
-CALLS = re.compile(r'calls\.(foreign\..*\.cost|(open|close|with\d+|most|flat|memory|branches)\..*|batch64\.(hwread\.)?entry)$'
+CALLS = re.compile(r'calls\.(foreign\..*\.cost|(open|close|with\d+|most|flat|branches)\..*|batch64\.(hwread\.)?entry)$'
                    r'|(latency\.median|skid\.max)\.pvperf$')
 
 
