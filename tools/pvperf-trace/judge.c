@@ -72,8 +72,6 @@ static int lost(struct tracecmd_input *buffer, struct tep_event *e, struct tep_r
 {
 	dat_of(buffer)->losses++;
 	proof_forget();
-	if (asked)
-		why_forget(buffer, cpu);
 	return 0;
 }
 
@@ -119,7 +117,7 @@ static int asked_begin(const struct copies *copies, const struct why *why)
 
 	if (!copies->per_second)
 		return merge_failed(copies->host.path, "it does not tell how fast the TSC is: record pvperf:pvperf_clock for more than a second");
-	why_begin(why, copies->per_second);
+	why_begin(why, copies);
 	asked = true;
 	for (guest = copies->guests; guest < copies->guests + copies->nr_guests; guest++)
 		for (cpu = 0; cpu < guest->cpus; cpu++)

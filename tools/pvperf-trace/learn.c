@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <inttypes.h>
+#include <stdlib.h>
 #include "command.h"
 #include "fault.h"
 #include "grow.h"
@@ -150,6 +151,19 @@ static void host_learn(struct copies *copies, struct tep_event *e, struct tep_re
 		offset_take(copies, e, record);
 }
 
+/* The last event of each CPU, by buffer. */
+static uint64_t *last_at(struct dat *dat, struct tracecmd_input *buffer, unsigned int cpu)
+{
+	static uint64_t last[BUFFERS_MAX][CPUS_MAX], none;
+	int i;
+
+	for (i = 0; i < dat->nr_buffers && cpu < CPUS_MAX; i++)
+		if (dat->buffers[i] == buffer)
+			return &last[i][cpu];
+	none = 0;
+	return &none;
+}
+
 static int learn(struct tracecmd_input *buffer, struct tep_record *record, int cpu, void *copies)
 {
 	struct dat *dat = dat_of(buffer);
@@ -159,6 +173,8 @@ static int learn(struct tracecmd_input *buffer, struct tep_record *record, int c
 		dat->first = record->ts;
 	if (record->ts > dat->last)
 		dat->last = record->ts;
+	if (dat == &((struct copies *)copies)->host)
+		*last_at(dat, buffer, record->cpu) = record->ts;
 	if (e && dat == &((struct copies *)copies)->host)
 		host_learn(copies, e, record);
 	else if (e && e->id == dat->clock)
@@ -166,18 +182,44 @@ static int learn(struct tracecmd_input *buffer, struct tep_record *record, int c
 	return 0;
 }
 
+/* Of the host. What was lost is behind the CPU's last event that came. */
+static int gap_take(struct tracecmd_input *buffer, struct tep_event *e, struct tep_record *record,
+		    int cpu, void *arg)
+{
+	struct copies *copies = arg;
+	struct gap *more = grow(copies->gaps, copies->nr_gaps, sizeof(*more));
+
+	full |= !more;
+	if (!more)
+		return 0;
+	copies->gaps = more;
+	more[copies->nr_gaps++] = (struct gap){ *last_at(&copies->host, buffer, cpu), record->ts };
+	return 0;
+}
+
+static int gap_compare(const void *a, const void *b)
+{
+	const struct gap *one = a, *two = b;
+
+	return one->from < two->from ? -1 : one->from > two->from;
+}
+
 int dat_learn(struct copies *copies, struct dat *dat)
 {
-	int status = dat_begin(dat, clock_of(copies, dat)), cpu;
+	int status = dat_begin(dat, clock_of(copies, dat)), cpu, i;
 
 	if (status)
 		return status;
 	dat->first = dat->apart = UINT64_MAX;
 	for (cpu = 0; cpu < CPUS_MAX; cpu++)
 		dat->apics[cpu] = APIC_UNKNOWN;
+	for (i = 0; dat == &copies->host && i < dat->nr_buffers; i++)
+		tracecmd_follow_missed_events(dat->buffers[i], gap_take, copies);
 	dats_read(&dat, 1, learn, copies);
+	if (dat == &copies->host && copies->nr_gaps)
+		qsort(copies->gaps, copies->nr_gaps, sizeof(*copies->gaps), gap_compare);
 	dat_end(dat);
 	if (dat->apart != UINT64_MAX && dat->apart > CLOCK_APART_MAX)
 		return merge_failed(dat->path, merge_no_tsc);
-	return full ? merge_failed(dat->path, "no memory for its clock events") : EXIT_FITS;
+	return full ? merge_failed(dat->path, "no memory for its clock events and gaps") : EXIT_FITS;
 }

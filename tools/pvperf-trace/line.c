@@ -119,6 +119,8 @@ const char *line_event(const struct line *line, const char *name)
 	size_t n = strlen(name), before;
 
 	at += strspn(at, " ");
+	at += strspn(at, "0123456789");		/* perf's period */
+	at += strspn(at, " ");
 	before = strcspn(at, ": ");
 	/* perf prints the event's system before it. */
 	if (at[before] == ':' && at[before + 1] != ' ')

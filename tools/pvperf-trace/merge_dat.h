@@ -6,10 +6,17 @@
 
 #include "dat.h"
 
+/* Of the host's recording: from the last event before it to the first behind it. */
+struct gap {
+	uint64_t from, to;
+};
+
 struct copies {
 	struct dat host, guests[GUESTS_MAX];
 	int nr_guests;
 	struct clocks clocks;
+	struct gap *gaps;	/* in the order of their begin */
+	size_t nr_gaps;
 	double per_second;	/* ticks of the host's TSC; 0: not known */
 };
 

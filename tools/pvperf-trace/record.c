@@ -383,12 +383,12 @@ static int side_receive(struct side *side, int fd, uint64_t size)
 	return EXIT_PROBLEM;
 }
 
-/* A guest says how large its file is: a tenth of the room stays for others. */
+/* A guest says how large its file is: a tenth of the room stays for others. Some tell no size. */
 static bool has_room(uint64_t size)
 {
 	struct statvfs fs;
 
-	return statvfs(dir, &fs) || size / fs.f_frsize < fs.f_bavail / 10 * 9;
+	return statvfs(dir, &fs) || !fs.f_blocks || size / fs.f_frsize < fs.f_bavail / 10 * 9;
 }
 
 /* A signal from here on leaves this side out, and the next ones are fetched. */

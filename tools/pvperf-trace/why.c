@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "grow.h"
+#include "merge_dat.h"
 #include "quote.h"
 #include "why.h"
 
@@ -56,12 +57,17 @@ static struct pending pending[PENDING_MAX];
 static size_t nr_pending;
 static char running[CPUS_MAX][TEXT];	/* on the host's CPUs */
 static uint64_t seen, told;
+static const struct gap *gaps;		/* of the host, those to come */
+static size_t nr_gaps;
+static uint64_t gap_end;
 static struct json_object *list;
 
-void why_begin(const struct why *options, double ticks)
+void why_begin(const struct why *options, const struct copies *copies)
 {
 	why = *options;
-	per_second = ticks;
+	per_second = copies->per_second;
+	gaps = copies->gaps;
+	nr_gaps = copies->nr_gaps;
 	list = why.json ? json_object_new_array() : NULL;
 }
 
@@ -96,13 +102,36 @@ static const struct span *last_of(const struct vcpu *v)
 	return v->nr ? &v->spans[(v->nr - 1) % SPANS] : NULL;
 }
 
-static void span_begin(struct vcpu *v, uint64_t at, enum kind kind, const char *what)
+static void span_add(struct vcpu *v, uint64_t at, enum kind kind, const char *what)
 {
 	struct span *s = &v->spans[v->nr++ % SPANS];
 
 	s->from = at;
 	s->kind = kind;
 	snprintf(s->what, sizeof(s->what), "%s", what);
+}
+
+/* In a gap one cannot tell what follows an event. */
+static void span_begin(struct vcpu *v, uint64_t at, enum kind kind, const char *what)
+{
+	if (at >= gap_end)
+		span_add(v, at, kind, what);
+}
+
+/* Begins the gaps that begin before @at. Nothing is known of a vCPU until its next event behind. */
+static void gaps_see(uint64_t at)
+{
+	size_t i;
+
+	for (; nr_gaps && gaps->from < at; gaps++, nr_gaps--) {
+		for (i = 0; i < nr_vcpus; i++) {
+			span_add(vcpus[i], gaps->from, NOT_KNOWN, "");
+			*vcpus[i]->reason = '\0';
+		}
+		memset(running, 0, sizeof(running));
+		if (gaps->to > gap_end)
+			gap_end = gaps->to;
+	}
 }
 
 /* The word after "reason " in what the event prints; printed once for each number. */
@@ -167,27 +196,13 @@ static void wakeup_see(struct tep_event *e, struct tep_record *record)
 	span_begin(v, record->ts, WAITING, running[cpu]);
 }
 
-/* The last event of each CPU, by buffer. */
-static uint64_t *last_at(struct tracecmd_input *buffer, unsigned int cpu)
-{
-	static uint64_t last[BUFFERS_MAX][CPUS_MAX], none;
-	const struct dat *host = dat_of(buffer);
-	int i;
-
-	for (i = 0; i < host->nr_buffers && cpu < CPUS_MAX; i++)
-		if (host->buffers[i] == buffer)
-			return &last[i][cpu];
-	none = 0;
-	return &none;
-}
-
 void why_host(struct tracecmd_input *buffer, struct tep_record *record)
 {
 	struct tep_event *e = dat_event(buffer, record);
 	struct vcpu *v;
 	uint64_t pid;
 
-	*last_at(buffer, record->cpu) = record->ts;
+	gaps_see(record->ts);
 	if (!e || !dat_number(e, record, "common_pid", &pid))
 		return;
 	v = vcpu_of(pid);
@@ -201,15 +216,6 @@ void why_host(struct tracecmd_input *buffer, struct tep_record *record)
 	} else if (!strcmp(e->name, "sched_wakeup")) {
 		wakeup_see(e, record);
 	}
-}
-
-/* What was lost began behind the last event that came. */
-void why_forget(struct tracecmd_input *buffer, unsigned int cpu)
-{
-	size_t i;
-
-	for (i = 0; i < nr_vcpus; i++)
-		span_begin(vcpus[i], *last_at(buffer, cpu), NOT_KNOWN, "");
 }
 
 /* ------------------------------------------------------------------------- the answer */
@@ -383,6 +389,7 @@ void why_guest(struct tracecmd_input *buffer, struct tep_record *record, uint64_
 {
 	struct tep_event *e = dat_event(buffer, record);
 
+	gaps_see(record->ts);
 	if (!e)
 		return;
 	if (!strcmp(e->name, "sched_wakeup") || !strcmp(e->name, "sched_wakeup_new"))

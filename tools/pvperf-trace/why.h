@@ -13,8 +13,9 @@ struct why {
 	bool json;
 };
 
-/* @per_second: ticks of the host's TSC. */
-void why_begin(const struct why *why, double per_second);
+struct copies;
+
+void why_begin(const struct why *why, const struct copies *copies);
 
 /* A thread that runs a vCPU. False if there is no memory. */
 bool why_vcpu(uint64_t tid);
@@ -25,9 +26,6 @@ void why_guest(struct tracecmd_input *buffer, struct tep_record *record, uint64_
 
 /* Events of a guest were lost. */
 void why_guest_forget(const struct dat *guest);
-
-/* Events of the host's @cpu were lost. */
-void why_forget(struct tracecmd_input *buffer, unsigned int cpu);
 
 /* What is told at the end. False: the task did not wake. */
 bool why_end(void);

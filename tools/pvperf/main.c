@@ -158,7 +158,7 @@ int main(int argc, char **argv)
 	while ((c = getopt_long(argc, argv, "hV", option_list, NULL)) != -1) {
 		if (c == '?') {
 			letter[1] = optopt;
-			return command_usage("unknown option", optopt > OPT_VERSION ? letter : argv[optind - 1], "");
+			return command_usage("unknown option", strncmp(argv[optind - 1], "--", 2) ? letter : argv[optind - 1], "");
 		}
 		given |= c == 'h' ? OPT_HELP : c == 'V' ? OPT_VERSION : c;
 	}

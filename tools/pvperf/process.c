@@ -36,7 +36,7 @@ static bool is_option(const char *arg, const char *option)
 	return *arg == '-' && !strcmp(arg + 1 + (arg[1] == '-'), option);
 }
 
-/* The process can make its arguments endless: what is longer than this has no name. */
+/* The process can make its arguments endless. */
 #define ARGUMENTS_MAX	(128 << 10)
 
 static void arguments_read(struct process *p, const char *path)
@@ -44,12 +44,14 @@ static void arguments_read(struct process *p, const char *path)
 	void (*take)(struct process *p, const char *arg) = NULL;
 	static char args[ARGUMENTS_MAX + 1];
 	FILE *f = root_open(path);
-	const char *arg, *end;
+	const char *arg;
+	char *end;
 
 	if (!f)
 		return;
 	end = args + fread(args, 1, ARGUMENTS_MAX, f);
 	fclose(f);
+	*end = '\0';
 	for (arg = args; arg < end; arg += strlen(arg) + 1) {
 		if (take)
 			take(p, arg);

@@ -245,6 +245,9 @@ dat_says dat-why-short 1 'it does not tell how fast the TSC is' "${dat_files[@]}
 dat_make 1 why lost-host
 dat_says dat-why-lost-host 3 '         4.5 us  not known
          0.5 us  in the guest' "${dat_files[@]}" --why victim --over 4us
+dat_make 1 why lost-host-still
+dat_says dat-why-lost-host-still 3 '         3.5 us  not known
+1 of 1' "${dat_files[@]}" --why victim --over 3us
 dat_says dat-lost 3 'host.dat: gaps in which events were lost: 1: record with greater buffers' "${dat_files[@]}"
 dat_make 1 why
 dat_says dat-why 0 "$why_parts" "${dat_files[@]}" --why victim --over 4us

@@ -199,7 +199,9 @@ def wakeup():
                (1_101_500, record('sched_switch', thread, b'qemu', thread, 0, b'hog', 5)),
                (1_102_500, record('sched_switch', 5, b'hog', 5, 0, b'pig', 6)),
                (1_104_000, record('sched_switch', 6, b'pig', 6, 1, b'qemu', thread))]
-    host += [(1_104_000, None)] if what == 'lost-host' else between
+    if what == 'lost-host-still':     # the task runs in the gap
+        guest[4] = 1_103_500, guest[4][1]
+    host += [(1_104_000, None)] if what.startswith('lost-host') else between
     trace_dat(sys.argv[1] + '/vm1.dat', 0x100, [guest])
     trace_dat(sys.argv[1] + '/host.dat', 0x77, [sorted(host, key=lambda e: e[0])])
 

@@ -46,6 +46,7 @@ jsoned() { said_json "$1" "$2" list machine_host machine_vms; }
 
 # The process of a VM can make its arguments endless.
 listed list-endless 'truncate -s 1T proc/178/cmdline' 0 'VM 178 web CPU 0/KVM'
+listed list-no-end 'mkdir proc/200; printf "%s\0" qemu -name > proc/200/cmdline; printf db >> proc/200/cmdline' 0 'VM 200 db:'
 listed list-two-dashes 'sed -i "s/-name/--name/" proc/178/cmdline' 0 'VM 178 web CPU 0/KVM'
 listed list-alone "sed -i '/^vm pid=178 /s/\$/ alone=1/' sys/kernel/debug/pvperf/vms" 0 'has the host alone: what the other VMs may have is nothing meanwhile'
 listed list-vm : 0 'VM 178 web CPU 0/KVM: 2 pages that hold 512, 36 calls, 58 operations, 3 refused, 7 overflows, 5 NMIs'

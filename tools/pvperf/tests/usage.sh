@@ -20,6 +20,7 @@ said usage-option 2 'unknown option --frob' check --frob
 said usage-word 2 'unexpected argument list' check list
 said usage-list-host 2 '--host and --guest are options of check' list --host
 said usage-value 2 'unknown option --json=1' list --json=1
+said usage-help-value 2 'unknown option --help=1' --help=1
 said usage-help 0 'pvperf check [--host]' --help
 said usage-help-word 0 'pvperf help [COMMAND]' help
 said usage-help-command 0 'list the VMs' help list

@@ -26,7 +26,7 @@ def module(a, side, tree):
     kernel = a.host if side == 'host' else a.guest
     path = given or os.path.join(BUILD, 'modules', kernel, f'pvperf_{side}.ko')
     if os.path.exists(path):
-        # As DKMS and modules_install have it. The emulated machine loads a twentieth.
+        # As DKMS installs it. The emulated machine loads a twentieth.
         subprocess.run(['objcopy', '--strip-debug', path, os.path.join(tree, 'lab', f'pvperf_{side}.ko')], check=True)
     elif given:
         die(f'no file {given}')
