@@ -1,9 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# Allocations fail, on a kernel that can have them fail: no complaint, nothing left, and the next
-# try is as good as ever.
+# Allocations and the kernel's functions fail, on a kernel that can have them fail: no complaint,
+# nothing left, and the next try is as good as ever.
 #   failing.sh load SIDE N   each of the first N allocations of the load of pvperf_SIDE fails once
 #   failing.sh calls TEST... a tenth of those below the host module's functions, while TESTs run
+#   failing.sh functions SIDE FUNCTION:MOST:TEST...  each of the first MOST calls of FUNCTION in a
+#                            load of pvperf_SIDE and a TEST after it fails once
 . ./lib.sh
 
 fail=/sys/kernel/debug/failslab
@@ -76,6 +78,50 @@ calls() {
 	host_is_empty
 	rmmod pvperf_host && insmod /lab/pvperf_host.ko && ./lifetime > /tmp/out 2>&1
 	tap $? "unloaded and loaded, all is as ever" "$(grep '^not ok' /tmp/out)"
+}
+
+# nth FUNCTION N TEST: a load and a TEST, of which the N-th call of FUNCTION fails. Was there one?
+nth() {
+	rmmod "$module" || complaints="$complaints $2: it cannot be unloaded"
+	echo "$2" > $functions/space
+	echo 1 > $functions/times
+	# busybox's insmod tries a second time.
+	insmod "/lab/$module.ko" 2>> /tmp/out || insmod "/lab/$module.ko" ||
+		complaints="$complaints $2: it cannot be loaded"
+	timeout 100 "./$3" > /tmp/out 2>&1
+	[ $? -lt 124 ] || complaints="$complaints $2: $(tail -n 1 /tmp/out)"
+	[ "$(cat $functions/times)" = 0 ]
+}
+
+function_fails() {
+	echo "$1" > $functions/inject
+	echo 0xfffffffffffffff4 > "$functions/$1/retval"	# ENOMEM
+	n=0 complaints=
+	while [ $n -lt "$2" ] && nth "$1" $((n + 1)) "$3"; do
+		n=$((n + 1))
+	done
+	echo > $functions/inject
+	[ $n -gt 0 ]
+	tap $? "$module: $1 fails"
+	[ -z "$complaints" ]
+	tap $? "$module, $3: it comes to its end each time" "$complaints"
+	rmmod "$module" && insmod "/lab/$module.ko" && "./$3" > /tmp/out 2>&1 && ! grep '^not ok' /tmp/out
+	tap $? "$module, $3: then all is as ever" "$(grep '^not ok' /tmp/out)"
+	echo "# $module: $1 failed in $n calls in turn"
+}
+
+functions() {
+	module=pvperf_$1
+	functions=/sys/kernel/debug/fail_function
+	echo 100 > $functions/probability
+	echo 0 > $functions/verbose
+	shift
+	for each; do
+		test=${each#*:}
+		function_fails "${each%%:*}" "${test%%:*}" "${test#*:}"
+	done
+	sleep 1
+	[ "$module" = pvperf_guest ] || host_is_empty
 }
 
 "$@"
