@@ -29,8 +29,8 @@ static bool asleep;		/* between suspend and resume */
 /*
  * The memory that CPUs share with the host. The host pins it, and a pin holds the whole huge
  * page around it: so the areas of a node's CPUs lie next to each other. A block of them is
- * allocated for the present CPUs of a node when the first of them comes online, and a block of
- * one for a CPU that is added later.
+ * allocated for the present CPUs of a node, BLOCK_MAX at most, when the first of them comes
+ * online, and a block of one for a CPU that is added later.
  */
 
 /* The areas of so many CPUs fill a huge page. */

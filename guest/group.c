@@ -163,6 +163,8 @@ void pvperf_group_begin(struct pvperf_cpu *cpu, struct perf_event *event, bool s
 	if (!stays) {	/* nothing to level, until the first READ says from when on it counts */
 		p->level_clock = p->clock;
 		p->level_lost = p->lost;
+		if (!p->key.sampling)
+			local64_set(&p->since, 0);
 	}
 	if (group_answers(event))
 		group_find_others(p, event->group_leader, stays ? p->others : 0);

@@ -76,6 +76,7 @@ static void notrace notify_crash(unsigned long ip, unsigned long parent_ip,
 /* No kprobe: to remove one allocates memory, and fails without a word to the caller. */
 static struct ftrace_ops crash_ops = {
 	.func = notify_crash,
+	.flags = FTRACE_OPS_FL_PERMANENT,	/* or sysctl kernel.ftrace_enabled=0 unhooks it */
 };
 
 static void crash_watch(void)
@@ -83,9 +84,12 @@ static void crash_watch(void)
 	unsigned long ip = pvperf_symbol("native_machine_crash_shutdown");
 
 	/* A kernel without kexec lacks the function, and needs no hook. */
-	if (!ip || ftrace_set_filter_ip(&crash_ops, ip, 0, 0) ||
-	    register_ftrace_function(&crash_ops))
+	if (!ip)
+		return;
+	if (ftrace_set_filter_ip(&crash_ops, ip, 0, 0) || register_ftrace_function(&crash_ops)) {
 		ftrace_free_filter(&crash_ops);
+		pr_warn("no hook for a crash kernel, which may get this kernel's NMIs; is ftrace off?\n");
+	}
 }
 
 /* Fails if ftrace has met an error of its own; then its patch leads here until the next boot. */

@@ -108,10 +108,22 @@ changes() {
 	taker_give
 }
 
+# joined KIND: what pmu_joined says, scaled, is what it says if the host takes nothing
+joined() {
+	./pmu_joined > /tmp/truth
+	taker_take
+	./pmu_joined > /tmp/numbers
+	taker_give
+	awk 'NR == FNR { want = $1; next } { d = $1 * $2 / $3 - want; if (d < 0) d = -d
+		exit !($3 < $2 * 0.97 && d <= want * 0.03) }' /tmp/truth /tmp/numbers
+	tap $? "$1: an event that gets a group while its task waits" "$(cat /tmp/truth /tmp/numbers | tr '\n' ';')"
+}
+
 for kind in pinned flexible; do
 	arm $taken "$([ $kind = flexible ] || echo :D)"
 	cases $kind
 	changes $kind
+	joined $kind
 	taker_end
 done
 
