@@ -88,7 +88,7 @@ static void crash_watch(void)
 		return;
 	if (ftrace_set_filter_ip(&crash_ops, ip, 0, 0) || register_ftrace_function(&crash_ops)) {
 		ftrace_free_filter(&crash_ops);
-		pr_warn("no hook for a crash kernel, which may get this kernel's NMIs; is ftrace off?\n");
+		pr_warn("ftrace can't hook a crash: the host may send NMIs to a crash kernel; is kernel.ftrace_enabled 0?\n");
 	}
 }
 

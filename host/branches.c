@@ -179,7 +179,7 @@ static struct pvperf_hooks vcpu_hooks = {
 
 static DEFINE_SPINLOCK(hook_lock);	/* protects the next four */
 static unsigned int users;
-static unsigned int hook_ends;		/* who wants it gone, whoever uses it */
+static unsigned int hook_ends;		/* how many want it gone, used or not */
 static bool hook_live;			/* and stays so while there is a user */
 static unsigned long hook_failed;	/* when; jiffies, 0: it has not */
 

@@ -46,8 +46,8 @@ static const char help_more[] =
 "pvperf version\n"
 "\n"
 "Exit status: 0 no problem was found, 1 a problem was found or the command\n"
-"failed, 2 the command line is wrong, 3 merge, set or policy --apply\n"
-"is done and in doubt. See pvperf(8).\n";
+"failed, 2 the command line is wrong, 3 merge is done and in doubt, or\n"
+"the rules hold and wait for a VM. See pvperf(8).\n";
 
 static const struct option option_list[] = {
 	{ "json", no_argument, NULL, OPT_JSON },
