@@ -300,8 +300,10 @@ static noinline void account_level(struct pvperf_cpu *cpu, unsigned long leaving
 	}
 	pvperf_group_level(cpu, slots);
 	/* While all are in their slots: pvperf_group_take() looks at which of them sample. */
-	pvperf_for_each_slot(s, leaving)
+	pvperf_for_each_slot(s, leaving) {
 		pvperf_time_take_lost(cpu->slot[s].leaving);
+		pvperf_group_leave(cpu->slot[s].leaving);
+	}
 }
 
 void pvperf_account_settle(struct pvperf_cpu *cpu)

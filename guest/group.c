@@ -20,10 +20,6 @@
 #include "group.h"
 #include "state.h"
 
-#define each_member(event, leader)						\
-	for (struct perf_event *__at = (leader);				\
-	     __at && ((event) = __at, true); __at = pvperf_core_next_member(__at))
-
 /* All of the time. */
 #define SHARE_ALL	BIT_ULL(32)
 
@@ -36,7 +32,7 @@ static struct perf_event *group_answering(struct perf_event *leader)
 {
 	struct perf_event *event;
 
-	each_member(event, leader)
+	pvperf_group_each(event, leader)
 		if (event_in_slot(event))
 			return event;
 	return NULL;
@@ -52,7 +48,7 @@ unsigned long pvperf_group_slots(struct pvperf_cpu *cpu, struct perf_event *even
 	struct perf_event *leader = event->group_leader;
 	unsigned long slots = 0;
 
-	each_member(event, leader)
+	pvperf_group_each(event, leader)
 		if (event_in_slot(event))
 			__set_bit(pvperf_event_of(event)->slot - cpu->slot, &slots);
 	return slots;
@@ -127,7 +123,7 @@ static void group_find_others(struct pvperf_event *p, struct perf_event *leader,
 	int n = 0;
 
 	memcpy(was, p->other, known * sizeof(*was));
-	each_member(event, leader) {
+	pvperf_group_each(event, leader) {
 		if (!other_counts(event, n))
 			continue;
 		before = other_find(was, known, event);
@@ -144,7 +140,7 @@ static bool group_has_new_other(const struct pvperf_event *p, struct perf_event 
 	struct perf_event *event;
 	int n = 0;
 
-	each_member(event, leader) {
+	pvperf_group_each(event, leader) {
 		if (!other_counts(event, n))
 			continue;
 		before = other_find(p->other, p->others, event);
@@ -163,13 +159,14 @@ void pvperf_group_begin(struct pvperf_cpu *cpu, struct perf_event *event, bool s
 	if (!stays) {	/* nothing to level, until the first READ says from when on it counts */
 		p->level_clock = p->clock;
 		p->level_lost = p->lost;
+		p->told = 0;
 		if (!p->key.sampling)
 			local64_set(&p->since, 0);
 	}
 	if (group_answers(event))
 		group_find_others(p, event->group_leader, stays ? p->others : 0);
 	else
-		p->others = 0;
+		p->others = p->told = 0;
 }
 
 /* The part of the time since the last levelling in which the event counted. */
@@ -217,7 +214,7 @@ static void group_note_others(struct pvperf_event *p, struct perf_event *leader)
 
 	if (!p->others)
 		return;
-	each_member(event, leader)
+	pvperf_group_each(event, leader)
 		for (i = 0; i < p->others; i++)
 			if (p->other[i].event == event)
 				p->other[i].count = local64_read(&event->count);
@@ -255,7 +252,7 @@ static u64 group_lowest_share(struct perf_event *leader, bool *counts)
 	u64 share = SHARE_ALL;
 
 	*counts = true;
-	each_member(event, leader) {
+	pvperf_group_each(event, leader) {
 		if (!event_in_slot(event))
 			continue;
 		p = pvperf_event_of(event);
@@ -275,7 +272,7 @@ static void group_level(struct perf_event *first)
 	if (p->clock == p->level_clock)
 		return;
 	share = group_lowest_share(leader, &counts);
-	each_member(event, leader)
+	pvperf_group_each(event, leader)
 		if (event_in_slot(event))
 			group_level_one(event, share, counts);
 		else if (share < SHARE_ALL && counts)
@@ -354,7 +351,7 @@ static bool group_samples(struct perf_event *leader)
 {
 	struct perf_event *event;
 
-	each_member(event, leader)
+	pvperf_group_each(event, leader)
 		if (event_in_slot(event) && pvperf_event_of(event)->key.sampling)
 			return true;
 	return false;
@@ -364,12 +361,34 @@ void pvperf_group_take(struct perf_event *first, u64 time)
 {
 	struct pvperf_event *p = pvperf_event_of(first);
 	struct perf_event *leader = first->group_leader, *event;
+	u64 told = min(time, p->told);
 	int i;
 
+	p->told -= told;
+	time -= told;
 	if (!p->others || group_samples(leader))
 		return;
-	each_member(event, leader)
+	pvperf_group_each(event, leader)
 		for (i = 0; i < p->others; i++)
 			if (p->other[i].event == event)
 				other_take(first, &p->other[i], event, time);
+}
+
+/* Levelled just now, what the next one has lost the others have lost, too. */
+void pvperf_group_leave(struct perf_event *event)
+{
+	const struct pvperf_event *p = pvperf_event_of(event);
+	struct perf_event *next;
+	struct pvperf_event *q;
+
+	lockdep_assert_irqs_disabled();
+	pvperf_group_each(next, event->group_leader) {
+		q = pvperf_event_of(next);
+		if (!p->others || !event_in_slot(next) || q->slot->event != next)
+			continue;
+		memcpy(q->other, p->other, sizeof(p->other));
+		q->others = p->others;
+		q->told = max(q->lost, q->taken) - q->taken;
+		return;
+	}
 }

@@ -4,7 +4,12 @@
 
 #include "state.h"
 
-/* All with IRQs off, on the event's CPU, not in an NMI. */
+/* With ctx->lock or ctx->mutex; for files that include compat/core.h. */
+#define pvperf_group_each(event, leader)					\
+	for (struct perf_event *__at = (leader);				\
+	     __at && ((event) = __at, true); __at = pvperf_core_next_member(__at))
+
+/* All functions with IRQs off, on the event's CPU, not in an NMI. */
 
 /* The slots of @event's group, if @event has a slot. */
 unsigned long pvperf_group_slots(struct pvperf_cpu *cpu, struct perf_event *event);
@@ -37,5 +42,8 @@ static inline void pvperf_group_level(struct pvperf_cpu *cpu, unsigned long slot
 
 /* @time was taken from @event's running time: takes it from other PMUs' events, too. */
 void pvperf_group_take(struct perf_event *event, u64 time);
+
+/* @event leaves its slot, levelled and with its lost time taken: another one answers then. */
+void pvperf_group_leave(struct perf_event *event);
 
 #endif /* _PVPERF_GUEST_GROUP_H */

@@ -21,6 +21,7 @@
 #include "caps.h"
 #include "counters.h"
 #include "event.h"
+#include "group.h"
 #include "key.h"
 #include "kinds.h"
 #include "period.h"
@@ -109,17 +110,6 @@ static u16 event_kind(const struct perf_event *event)
 	return pvperf_event_is(event) ? pvperf_event_of(event)->key.flags & KVM_PERF_FLAG_KINDS : 0;
 }
 
-/* Before 6.2 core allows a group of events of several kinds. A vCPU is on a core of one kind. */
-static bool event_fits_kind(struct perf_event *event)
-{
-	struct perf_event *leader = event->group_leader, *sibling;
-	u16 kind = event_kind(event), other = event_kind(leader);
-
-	for_each_sibling_event(sibling, leader)
-		other = other ?: event_kind(sibling);
-	return !kind || !other || kind == other;
-}
-
 static bool event_has_branches(const struct perf_event *event)
 {
 	return pvperf_event_is(event) && pvperf_event_of(event)->key.flags & PVPERF_KEY_BRANCHES;
@@ -128,16 +118,6 @@ static bool event_has_branches(const struct perf_event *event)
 static bool branches_fit(unsigned int n)
 {
 	return n <= min_t(unsigned int, PVPERF_BRANCH_SLOTS, pvperf_caps.events);
-}
-
-static bool event_fits_branches(struct perf_event *event)
-{
-	struct perf_event *leader = event->group_leader, *sibling;
-	unsigned int n = event_has_branches(event) + event_has_branches(leader);
-
-	for_each_sibling_event(sibling, leader)
-		n += event_has_branches(sibling);
-	return branches_fit(n);
 }
 
 /*
@@ -154,27 +134,33 @@ static int event_check_group_unlocked(struct perf_event *event)
 	return kind && other && kind != other ? -EINVAL : 0;
 }
 
-/* A group that needs more than the host's counters would wait for ever. */
+/*
+ * A group that needs more than the host's counters would wait for ever. Before 6.2 core allows a
+ * group of events of several kinds, but a vCPU is on a core of one kind.
+ */
 static int event_check_group(struct perf_event *event)
 {
-	struct perf_event *leader = event->group_leader, *sibling;
+	u16 kind = event_kind(event), odd = 0;
 	u64 need = event_need(event);
+	unsigned int branches = event_has_branches(event);
+	struct perf_event *member;
 
-	if (leader == event)
+	if (event->group_leader == event)
 		return 0;
 	if (!pvperf_core_rotates(event))
 		return event_check_group_unlocked(event);
-	if (!event_fits_branches(event))
+	pvperf_group_each(member, event->group_leader) {
+		need += event_need(member);
+		branches += event_has_branches(member);
+		odd |= event_kind(member) ? event_kind(member) ^ kind : 0;
+	}
+	if (!branches_fit(branches))
 		return pvperf_refuse_group_branches(PVPERF_BRANCH_SLOTS);
-	if (!event_fits_kind(event))
+	if (kind && odd)
 		return -EINVAL;
-	if (!pvperf_caps.counters.general)
+	if (!pvperf_caps.counters.general || pvperf_counters_fit(&pvperf_caps.counters, need))
 		return 0;
-	need += event_need(leader);
-	for_each_sibling_event(sibling, leader)
-		need += event_need(sibling);
-	return pvperf_counters_fit(&pvperf_caps.counters, need) ?
-	       0 : pvperf_refuse_group(need);
+	return pvperf_refuse_group(need);
 }
 
 static int event_check_period(struct perf_event *event, u64 period)

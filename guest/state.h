@@ -169,6 +169,7 @@ struct pvperf_event {
 	bool together;		/* since .added all events of the group have run at a time */
 	u64 level_clock;	/* .clock and .lost when the group was last levelled */
 	u64 level_lost;
+	u64 told;		/* the part of .lost - .taken that .other[] have lost already */
 	int others;		/* events of other PMUs in the group, if this one answers for it */
 	struct pvperf_other other[PVPERF_OTHERS];
 	struct rcu_head rcu;

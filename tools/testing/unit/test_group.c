@@ -177,7 +177,6 @@ static void group_out(struct perf_event *leader)
 static void settle(unsigned long leaving)
 {
 	unsigned long slots = pvperf_group_slots_of(&cpu, leaving & cpu.set.grouped) | leaving;
-	struct perf_event *event;
 	int s;
 
 	pvperf_for_each_slot(s, slots)
@@ -185,9 +184,11 @@ static void settle(unsigned long leaving)
 		       cpu.slot[s].event ? PVPERF_SERVED : PVPERF_NOT_WANTED);
 	pvperf_group_level(&cpu, slots);
 	pvperf_for_each_slot(s, leaving) {
-		event = cpu.slot[s].leaving;
-		pvperf_time_take_lost(event);
-		pvperf_event_of(event)->slot = NULL;
+		pvperf_time_take_lost(cpu.slot[s].leaving);
+		pvperf_group_leave(cpu.slot[s].leaving);
+	}
+	pvperf_for_each_slot(s, leaving) {
+		pvperf_event_of(cpu.slot[s].leaving)->slot = NULL;
 		cpu.slot[s].leaving = NULL;
 	}
 	cpu.set.grouped &= ~leaving;
@@ -449,6 +450,37 @@ static void test_other_led(void)
 	group_free(clock);
 }
 
+/* task-clock leads, ours are disabled one by one; @back: and are enabled again. */
+static void test_led_one_by_one(bool back)
+{
+	struct perf_event *clock = event_new(&foreign, NULL), *event[3];
+	int i, seconds = back ? 40 : 30;
+
+	begin_anew();
+	for (i = 0; i < 3; i++)
+		event[i] = event_new(&ours, clock);
+	group_in(clock, 0);
+	pass_seconds(clock, 10);
+	for (i = 0; i < 2; i++) {
+		event_out(event[i], PERF_EVENT_STATE_OFF);
+		settle(BIT(i));
+		pass_seconds(clock, 10);
+	}
+	if (back) {
+		core_state(event[0], PERF_EVENT_STATE_INACTIVE);
+		core_state(event[1], PERF_EVENT_STATE_INACTIVE);
+		resched(clock);
+		pass_seconds(clock, 10);
+	}
+	group_read(clock);
+	tap(near(clock->total_time_running / 0.5e9, seconds) && near(scaled(clock, clock), seconds) &&
+	    near(scaled(event[2], clock), seconds) && times_fit(clock),
+	    "task-clock leads, ours go one by one: %.3f, cycles %.3f of %d, running %.3f of half",
+	    scaled(clock, clock), scaled(event[2], clock), seconds,
+	    (s64)clock->total_time_running / 1e9);
+	group_free(clock);
+}
+
 /* What a sampling event counts is not cut, and nothing of the others is taken. */
 static void test_sampling(void)
 {
@@ -543,6 +575,8 @@ int main(void)
 	test_other_leaves(true);
 	test_other_led();
 	test_other_leaves(false);
+	test_led_one_by_one(false);
+	test_led_one_by_one(true);
 	test_sampling();
 	test_random();
 	return tap_end();
