@@ -180,12 +180,15 @@ static const struct attribute_group host_events = {
 	.is_visible = pvperf_visible,
 };
 
+#define NUMBER_RO(_name, _value)							\
+static ssize_t _name##_show(struct device *dev, struct device_attribute *attr, char *buf) \
+{										\
+	return sysfs_emit(buf, "%llu\n", (u64)(_value));				\
+}										\
+static DEVICE_ATTR_RO(_name)
+
 /* Has perf stat -a open one event of a PMU, not one on each of the guest's CPUs. */
-static ssize_t cpumask_show(struct device *dev, struct device_attribute *attr, char *buf)
-{
-	return sysfs_emit(buf, "%u\n", PVPERF_READER);
-}
-static DEVICE_ATTR_RO(cpumask);
+NUMBER_RO(cpumask, PVPERF_READER);
 
 static struct attribute *cpumask_attrs[] = {
 	&dev_attr_cpumask.attr,
@@ -197,20 +200,10 @@ static const struct attribute_group cpumask_group = {
 };
 
 /* Tells perf not to try :p, :pp and :ppp. */
-static ssize_t max_precise_show(struct device *dev, struct device_attribute *attr,
-				char *buf)
-{
-	return sysfs_emit(buf, "0\n");
-}
-static DEVICE_ATTR_RO(max_precise);
+NUMBER_RO(max_precise, 0);
 
 /* How many general counters there are; 0: unknown. */
-static ssize_t counters_show(struct device *dev, struct device_attribute *attr,
-			     char *buf)
-{
-	return sysfs_emit(buf, "%u\n", pvperf_caps.counters.general);
-}
-static DEVICE_ATTR_RO(counters);
+NUMBER_RO(counters, pvperf_caps.counters.general);
 
 /* Which events have a counter of their own besides. */
 static ssize_t fixed_counters_show(struct device *dev, struct device_attribute *attr,
@@ -226,33 +219,15 @@ static ssize_t fixed_counters_show(struct device *dev, struct device_attribute *
 static DEVICE_ATTR_RO(fixed_counters);
 
 /* How many counters take the narrow events, too; 0: no event is narrow. */
-static ssize_t narrow_counters_show(struct device *dev, struct device_attribute *attr,
-				    char *buf)
-{
-	return sysfs_emit(buf, "%u\n", pvperf_caps.counters.narrow.counters);
-}
-static DEVICE_ATTR_RO(narrow_counters);
+NUMBER_RO(narrow_counters, pvperf_caps.counters.narrow.counters);
 
-static ssize_t min_period_show(struct device *dev, struct device_attribute *attr,
-			       char *buf)
-{
-	return sysfs_emit(buf, "%u\n", pvperf_caps.min_period);
-}
-static DEVICE_ATTR_RO(min_period);
+NUMBER_RO(min_period, pvperf_caps.min_period);
 
 /* How many branches a sample may have: the driver's file on bare metal. */
-static ssize_t branches_show(struct device *dev, struct device_attribute *attr, char *buf)
-{
-	return sysfs_emit(buf, "%u\n", pvperf_caps.branches);
-}
-static DEVICE_ATTR_RO(branches);
+NUMBER_RO(branches, pvperf_caps.branches);
 
 /* How often the host had no branches to give, as its perf used the CPU's stack, or came late. */
-static ssize_t branches_missing_show(struct device *dev, struct device_attribute *attr, char *buf)
-{
-	return sysfs_emit(buf, "%llu\n", pvperf_branches_missing());
-}
-static DEVICE_ATTR_RO(branches_missing);
+NUMBER_RO(branches_missing, pvperf_branches_missing());
 
 static struct attribute *caps_attrs[] = {
 	&dev_attr_max_precise.attr,
