@@ -168,7 +168,8 @@ static void sync_slowly(struct pvperf_host_event *event, u32 state, bool tell)
 	else
 		sync_book_nothing(event);
 	sync_take(event, state, count, enabled, running);
-	if (tell)
+	/* Perf's answer may have taken long, and the vCPU been reset, or its VM have ended. */
+	if (tell && !READ_ONCE(event->vcpu->dead))
 		pvperf_sync_tell(event);
 	local_irq_restore(flags);
 }
