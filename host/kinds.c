@@ -42,13 +42,16 @@ static struct perf_event *other_of(const struct pvperf_host_event *event, int i)
 	return i < ARRAY_SIZE(event->other) ? event->other[i] : NULL;
 }
 
-/* The same of the event of @perf; NULL, too, for the event of a CPU, which has one perf_event. */
+/* The same of the event of @perf; none, too, for the event of a CPU, which has one perf_event. */
 static struct perf_event *other(const struct perf_event *perf, int i)
 {
 	const struct pvperf_host_event *event = perf->overflow_handler_context;
 
 	return event ? other_of(event, i) : NULL;
 }
+
+#define for_each_other(each, what, of)	\
+	for (int __i = 0; ((each) = what(of, __i)); __i++)
 
 /* ------------------------------------------------------------------- creation */
 
@@ -91,6 +94,15 @@ static u32 kinds_of(const struct guest_perf_attr *attr)
 	       kinds_there : 0;
 }
 
+static void kinds_disable(struct perf_event *perf)
+{
+	struct perf_event *each;
+
+	perf_event_disable(perf);
+	for_each_other(each, other, perf)
+		perf_event_disable(each);
+}
+
 static int kinds_release(struct perf_event *perf)
 {
 	struct pvperf_host_event *event = perf->overflow_handler_context;
@@ -98,9 +110,7 @@ static int kinds_release(struct perf_event *perf)
 	int i;
 
 	/* The overflow handler of each looks at all. */
-	perf_event_disable(perf);
-	for (i = 0; (each = other(perf, i)); i++)
-		perf_event_disable(each);
+	kinds_disable(perf);
 	for (i = 0; (each = other(perf, i)); i++) {
 		event->other[i] = NULL;
 		perf_event_release_kernel(each);
@@ -151,24 +161,13 @@ static struct perf_event *kinds_create(struct perf_event_attr *attr, int cpu,
 static void kinds_enable(struct perf_event *perf)
 {
 	struct perf_event *each;
-	int i;
 
-	for (i = 0; (each = other(perf, i)); i++) {
+	for_each_other(each, other, perf) {
 		if (perf->attr.sample_period)
 			pvperf_core_arm(each, perf->hw.sample_period, pvperf_core_left(perf));
 		perf_event_enable(each);
 	}
 	perf_event_enable(perf);
-}
-
-static void kinds_disable(struct perf_event *perf)
-{
-	struct perf_event *each;
-	int i;
-
-	perf_event_disable(perf);
-	for (i = 0; (each = other(perf, i)); i++)
-		perf_event_disable(each);
 }
 
 /*
@@ -182,9 +181,9 @@ static int kinds_count(struct perf_event *perf, struct pvperf_compat_now *now, u
 	struct pvperf_compat_now unused;
 	u64 counted, one, ran;
 	struct perf_event *each;
-	int i, err = pvperf_compat_count(perf, &unused, count, enabled, running);
+	int err = pvperf_compat_count(perf, &unused, count, enabled, running);
 
-	for (i = 0; (each = other(perf, i)); i++) {
+	for_each_other(each, other, perf) {
 		err = err ?: pvperf_compat_count(each, &unused, &counted, &one, &ran);
 		if (err)
 			return err;
@@ -199,9 +198,8 @@ static u64 kinds_read_value(struct perf_event *perf, u64 *enabled, u64 *running)
 {
 	u64 one, ran, count = perf_event_read_value(perf, enabled, running);
 	struct perf_event *each;
-	int i;
 
-	for (i = 0; (each = other(perf, i)); i++) {
+	for_each_other(each, other, perf) {
 		count += perf_event_read_value(each, &one, &ran);
 		*running += ran;
 	}
@@ -213,19 +211,18 @@ u64 pvperf_kinds_count_nmi(const struct pvperf_host_event *event)
 {
 	u64 count = pvperf_core_count_nmi(event->perf);
 	struct perf_event *each;
-	int i;
 
-	for (i = 0; (each = other_of(event, i)); i++)
+	for_each_other(each, other_of, event)
 		count += pvperf_core_count_nmi(each);
 	return count;
 }
 
 int pvperf_kinds_state(const struct pvperf_host_event *event)
 {
-	int i, now, state = READ_ONCE(event->perf->state);
+	int now, state = READ_ONCE(event->perf->state);
 	struct perf_event *each;
 
-	for (i = 0; (each = other_of(event, i)); i++) {
+	for_each_other(each, other_of, event) {
 		now = READ_ONCE(each->state);
 		if (now == PERF_EVENT_STATE_ACTIVE || state == PERF_EVENT_STATE_INACTIVE)
 			state = now;
@@ -237,9 +234,8 @@ bool pvperf_kinds_failed(const struct pvperf_host_event *event)
 {
 	bool failed = pvperf_core_failed(event->perf);
 	struct perf_event *each;
-	int i;
 
-	for (i = 0; (each = other_of(event, i)); i++)
+	for_each_other(each, other_of, event)
 		failed |= pvperf_core_failed(each);
 	return failed;
 }
@@ -247,9 +243,8 @@ bool pvperf_kinds_failed(const struct pvperf_host_event *event)
 void pvperf_kinds_retry(struct pvperf_host_event *event)
 {
 	struct perf_event *each;
-	int i;
 
-	for (i = 0; (each = other_of(event, i)); i++)
+	for_each_other(each, other_of, event)
 		pvperf_core_retry(each);
 }
 
