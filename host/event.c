@@ -21,7 +21,6 @@
 #include "ids.h"
 #include "keep.h"
 #include "kinds.h"
-#include "memory.h"
 #include "overflow.h"
 #include "pin.h"
 #include "refusal.h"
@@ -324,7 +323,7 @@ static noinline void event_end_branches(struct pvperf_host_event *event, enum pv
 
 	pvperf_branches_end(event);
 	if (end != PVPERF_END_SILENT)
-		pvperf_memory_log(vm->kvm, event->branches->pin->gfn);
+		pvperf_pin_log(vm, event->branches->pin);
 	pvperf_branches_put(vm, event->branches);
 }
 
@@ -337,7 +336,7 @@ void pvperf_event_close(struct pvperf_host_event *event, enum pvperf_end end)
 		event_gone(event);
 	event_release(event, event->vcpu->thread);
 	if (end != PVPERF_END_SILENT)
-		pvperf_memory_log(event->vcpu->vm->kvm, event->pin->gfn);
+		pvperf_pin_log(event->vcpu->vm, event->pin);
 	if (unlikely(event->attr.sample_type))
 		event_end_branches(event, end);
 	pvperf_keep_put(&event->attr);

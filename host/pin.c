@@ -252,9 +252,27 @@ static struct pvperf_pin *pin_find(struct pvperf_vm *vm, u64 gfn)
 	return rb_entry_safe(rb_find(&gfn, &vm->pages, pin_order), struct pvperf_pin, node);
 }
 
-bool pvperf_pin_is_there(struct pvperf_vm *vm, const struct pvperf_pin *pin)
+static bool pin_is_there(struct pvperf_vm *vm, const struct pvperf_pin *pin)
 {
 	return pvperf_memory_hva(vm->kvm, pin->gfn << PAGE_SHIFT, true) == pin->hva;
+}
+
+bool pvperf_pin_is_there(struct pvperf_vm *vm, const struct pvperf_pin *pin)
+{
+	bool there;
+
+	rcu_read_lock();
+	there = pvperf_vm_has_kvm(vm) && pin_is_there(vm, pin);
+	rcu_read_unlock();
+	return there;
+}
+
+void pvperf_pin_log(struct pvperf_vm *vm, const struct pvperf_pin *pin)
+{
+	rcu_read_lock();
+	if (pvperf_vm_has_kvm(vm))
+		pvperf_memory_log(vm->kvm, pin->gfn);
+	rcu_read_unlock();
 }
 
 /*
@@ -269,7 +287,7 @@ static struct pvperf_pin *pin_again(struct pvperf_vm *vm, u64 gpa)
 	lockdep_assert_held(&vm->lock);
 	if (!pin)
 		return NULL;
-	if (!pvperf_pin_is_there(vm, pin) || pvperf_pin_poisoned(pin->address))
+	if (!pin_is_there(vm, pin) || pvperf_pin_poisoned(pin->address))
 		return ERR_PTR(-KVM_EFAULT);
 	pin->refs++;
 	return pin;

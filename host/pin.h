@@ -41,10 +41,13 @@ struct pvperf_pin *pvperf_pin_get(struct pvperf_vm *vm, u64 gpa);
 void pvperf_pin_put(struct pvperf_vm *vm, struct pvperf_pin *pin);
 
 /*
- * Is a pinned page still the guest's memory? @vm: the VM, which has not ended. May sleep.
- * Returns false if userspace has taken the memory slot away, or put other memory there.
+ * Is a pinned page still the guest's memory? @vm: the VM, which may end meanwhile. Returns false
+ * if userspace has taken the memory slot away, or put other memory there.
  */
 bool pvperf_pin_is_there(struct pvperf_vm *vm, const struct pvperf_pin *pin);
+
+/* Enter a page into KVM's log of dirty pages. @vm: the VM, which may end meanwhile. */
+void pvperf_pin_log(struct pvperf_vm *vm, const struct pvperf_pin *pin);
 
 /* How many poisoned pages the whole host has; above 0 if that is not known. */
 extern const atomic_long_t *pvperf_pin_poison;

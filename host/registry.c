@@ -153,18 +153,6 @@ struct pvperf_vm *pvperf_vm_get_known(const struct kvm *kvm)
 	return vm;
 }
 
-struct kvm *pvperf_vm_get_kvm(struct pvperf_vm *vm)
-{
-	struct kvm *kvm = NULL;
-
-	/* A VM leaves the registry before KVM frees struct kvm. */
-	spin_lock(&vms_lock);
-	if (!hlist_unhashed(&vm->node) && kvm_get_kvm_safe(vm->kvm))
-		kvm = vm->kvm;
-	spin_unlock(&vms_lock);
-	return kvm;
-}
-
 /* The first VM behind @after, which may have left. */
 static struct pvperf_vm *vm_behind(struct pvperf_vm *after)
 {

@@ -48,12 +48,6 @@ struct pvperf_vm *pvperf_vm_add(struct kvm *kvm, struct pvperf_vm *fresh);
 void pvperf_vm_remove(struct pvperf_vm *vm, bool wait);
 
 /*
- * Keep KVM from destroying a VM, until kvm_put_kvm(). Returns KVM's VM; NULL if it is being
- * destroyed, or was.
- */
-struct kvm *pvperf_vm_get_kvm(struct pvperf_vm *vm);
-
-/*
  * Go through all VMs. @after: the VM before, whose reference is dropped; NULL: begin. Returns
  * the VM, with a reference, as callers may take long; NULL: there is no other.
  */

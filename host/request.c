@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What the admin, hooks and other VMs request of a VM. KVM's room: may know struct kvm, not
- * perf.
+ * What the admin, hooks and other VMs request of a VM. Knows neither KVM nor perf.
  */
 #define pr_fmt(fmt) "pvperf_host: " fmt
 
 #include <linux/bits.h>
 #include <linux/jiffies.h>
-#include <linux/kvm_host.h>
 #include <linux/module.h>
 #include <linux/wait.h>
 #include <linux/workqueue.h>
@@ -39,6 +37,17 @@ static void vm_reopen(struct pvperf_vm *vm, unsigned long todo)
 	}
 }
 
+/* It may be half of a change that comes often: later then, but not for ever. */
+static void vm_slots(struct pvperf_vm *vm)
+{
+	if (time_before(jiffies, READ_ONCE(vm->slots_at) + PVPERF_VM_LATER) && vm->slots_late++ < 10) {
+		pvperf_request(vm, PVPERF_VM_SLOTS, PVPERF_VM_LATER);
+	} else {
+		vm->slots_late = 0;
+		pvperf_vcpu_clear_lost(vm);
+	}
+}
+
 static void vm_work_do(struct pvperf_vm *vm, unsigned long todo)
 {
 	if (todo & BIT(PVPERF_VM_END))
@@ -46,7 +55,7 @@ static void vm_work_do(struct pvperf_vm *vm, unsigned long todo)
 	if (todo & BIT(PVPERF_VM_RESET))
 		pvperf_vcpu_clear_dead(vm);
 	if (todo & BIT(PVPERF_VM_SLOTS))
-		pvperf_vcpu_clear_lost(vm);
+		vm_slots(vm);
 	vm_reopen(vm, todo);
 }
 
@@ -57,7 +66,7 @@ static void vm_work_end(struct pvperf_vm *vm)
 		atomic_dec(&nr_ending);
 }
 
-/* .end_work may run beside .work. */
+/* In another workqueue the work may run beside itself. */
 static void vm_note_done(struct pvperf_vm *vm, int asked)
 {
 	int done = READ_ONCE(vm->done);
@@ -68,20 +77,21 @@ static void vm_note_done(struct pvperf_vm *vm, int asked)
 }
 
 /*
- * Each VM has works of its own, so one whose process holds up perf does not keep others
+ * Each VM has a work of its own, so one whose process holds up perf does not keep others
  * waiting, as long as there are workers: WQ_MAX_ACTIVE, and as many for VMs that have ended.
- * The reference on the module lets rmmod fail meanwhile, instead of waiting. That on struct
- * kvm keeps what the work reads there; the VM may so end here.
+ * The reference on the module lets rmmod fail meanwhile, instead of waiting. There is none on
+ * struct kvm: whoever drops the last one runs the code of KVM's vendor module, which only open
+ * files keep loaded.
  */
-static void vm_work(struct pvperf_vm *vm)
+void pvperf_request_work(struct work_struct *work)
 {
+	struct pvperf_vm *vm = container_of(to_delayed_work(work), struct pvperf_vm, work);
 	bool held = try_module_get(THIS_MODULE);
 	int asked = atomic_read(&vm->asked);
 	/* After .asked was read: what was asked for until then is in here. */
 	unsigned long todo = xchg(&vm->todo, 0);
-	struct kvm *kvm = pvperf_vm_get_kvm(vm);
 
-	if (kvm)
+	if (pvperf_vm_has_kvm(vm))
 		vm_work_do(vm, todo);
 	else
 		vm_work_end(vm);
@@ -89,31 +99,18 @@ static void vm_work(struct pvperf_vm *vm)
 	WRITE_ONCE(vm->asked_at, jiffies);
 	vm_note_done(vm, asked);
 	wake_up_all(&served);
-	/* May destroy the VM, which takes long if it is large: .end_work does not wait for it. */
-	if (kvm)
-		kvm_put_kvm(kvm);
 	if (held)
 		module_put(THIS_MODULE);
 	pvperf_vm_put(vm);
 }
 
-void pvperf_request_work(struct work_struct *work)
-{
-	vm_work(container_of(to_delayed_work(work), struct pvperf_vm, work));
-}
-
-void pvperf_request_end_work(struct work_struct *work)
-{
-	vm_work(container_of(work, struct pvperf_vm, end_work));
-}
-
 static bool vm_queue(struct pvperf_vm *vm, unsigned long delay)
 {
-	if (READ_ONCE(vm->ended))
-		return queue_work(pvperf_end_works, &vm->end_work);
+	struct workqueue_struct *works = READ_ONCE(vm->ended) ? pvperf_end_works : pvperf_works;
+
 	if (delay)
-		return queue_delayed_work(pvperf_works, &vm->work, delay);
-	return !mod_delayed_work(pvperf_works, &vm->work, 0);
+		return queue_delayed_work(works, &vm->work, delay);
+	return !mod_delayed_work(works, &vm->work, 0);
 }
 
 void pvperf_request(struct pvperf_vm *vm, enum pvperf_vm_task task, unsigned long delay)

@@ -7,6 +7,7 @@
  * so who requests something need not wait for a VM whose process holds up perf.
  */
 
+#include <linux/jiffies.h>
 #include <linux/types.h>
 
 struct pvperf_vm;
@@ -23,9 +24,11 @@ enum pvperf_vm_task {
 	PVPERF_VM_TASKS
 };
 
-/* The functions of pvperf_vm.work and .end_work. */
+/* A guest can reset its vCPUs in a loop, and userspace take a slot away only to make two of it. */
+#define PVPERF_VM_LATER	(HZ / 10)
+
+/* The function of pvperf_vm.work. */
 void pvperf_request_work(struct work_struct *work);
-void pvperf_request_end_work(struct work_struct *work);
 
 /*
  * Request something of a VM; does not sleep. @vm: the VM; the caller has a reference, or is

@@ -98,8 +98,9 @@ struct pvperf_vm {
 	struct pvperf_refusal *refusals;	/* by word; NULL: none yet */
 	atomic64_t open_at;		/* refusal.c: when the next OPEN may be */
 	struct delayed_work work;	/* does what others want of the VM; holds a reference */
-	struct work_struct end_work;	/* the same when the VM has ended */
-	unsigned long todo;		/* bits of enum pvperf_vm_task, for both */
+	unsigned long todo;		/* bits of enum pvperf_vm_task */
+	unsigned long slots_at;		/* jiffies when a memory slot went ... */
+	u32 slots_late;			/* ... and how often the work has put that off */
 	unsigned long asked_at;		/* jiffies when one was asked for at once, or ended */
 	atomic_t asked;			/* how often that was ... */
 	int done;			/* ... and up to which of these it is done */
@@ -107,6 +108,12 @@ struct pvperf_vm {
 	struct hlist_node branching;	/* branches.c, RCU */
 	u32 nr_branching;		/* vCPUs with .nr_branches */
 };
+
+/* Is the VM in the registry? Then its .kvm stays until rcu_read_unlock(). */
+static inline bool pvperf_vm_has_kvm(const struct pvperf_vm *vm)
+{
+	return !hlist_unhashed_lockless(&vm->node);
+}
 
 /* A guest that numbers its events consecutively has each one found here. */
 #define PVPERF_VCPU_RECENT	64

@@ -15,7 +15,6 @@
 #include "inject.h"
 #include "overflow.h"
 #include "pin.h"
-#include "memory.h"
 #include "thread.h"
 #include "trace.h"
 #include "vcpu.h"
@@ -120,7 +119,7 @@ static void vcpu_unpin(struct pvperf_vcpu *vcpu, enum pvperf_end end)
 	if (end == PVPERF_END_GONE && !pvperf_pin_poisoned(vcpu->head)) {
 		WRITE_ONCE(vcpu->head->reason, READ_ONCE(vcpu->vm->reason));
 		WRITE_ONCE(vcpu->head->state, KVM_PERF_PAGE_GONE);
-		pvperf_memory_log(vcpu->vm->kvm, vcpu->pin->gfn);
+		pvperf_pin_log(vcpu->vm, vcpu->pin);
 	}
 	WRITE_ONCE(vcpu->head, NULL);
 	/* An overflow handler that still has the old .head runs in the vCPU's own thread. */

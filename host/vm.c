@@ -40,7 +40,6 @@ static struct pvperf_vm *vm_alloc(struct kvm *kvm)
 	refcount_set(&vm->refs, 1);
 	mutex_init(&vm->lock);
 	INIT_DELAYED_WORK(&vm->work, pvperf_request_work);
-	INIT_WORK(&vm->end_work, pvperf_request_end_work);
 	xa_init_flags(&vm->vcpus, XA_FLAGS_ACCOUNT);
 	xa_init_flags(&vm->ids, XA_FLAGS_ACCOUNT);
 	return vm;
@@ -88,12 +87,6 @@ struct pvperf_vm *pvperf_vm_get(struct kvm *kvm)
 	return likely(vm) ? vm : vm_make(kvm);
 }
 
-/*
- * A guest can reset its vCPUs in a loop. Nothing waits for their events. And userspace may
- * take a slot away only to make two of it.
- */
-#define VM_LATER	(HZ / 10)
-
 void pvperf_vm_reset_seen(const struct kvm_vcpu *kvcpu)
 {
 	struct pvperf_vcpu *vcpu;
@@ -110,7 +103,7 @@ void pvperf_vm_reset_seen(const struct kvm_vcpu *kvcpu)
 		WRITE_ONCE(vcpu->dead, true);
 		/* Userspace can reset in a loop: not without OPEN or ATTACH in it. */
 		if (vcpu->nr_events || vcpu->pin)
-			pvperf_request(vm, PVPERF_VM_RESET, VM_LATER);
+			pvperf_request(vm, PVPERF_VM_RESET, PVPERF_VM_LATER);
 	}
 	rcu_read_unlock();
 }
@@ -121,25 +114,27 @@ void pvperf_vm_slots_changed(const struct kvm *kvm)
 
 	rcu_read_lock();
 	vm = pvperf_vm_find(kvm);
-	if (vm && READ_ONCE(vm->nr_pages))
-		pvperf_request(vm, PVPERF_VM_SLOTS, VM_LATER);
+	if (vm && READ_ONCE(vm->nr_pages)) {
+		WRITE_ONCE(vm->slots_at, jiffies);
+		pvperf_request(vm, PVPERF_VM_SLOTS, PVPERF_VM_LATER);
+	}
 	rcu_read_unlock();
 }
 
 /*
- * KVM destroys the VM: no vCPU runs, and no work has a reference on struct kvm. The process
- * that waits for this may be anybody, so we don't wait for perf: the events end later, in the
- * VM's work, and do nothing until then.
+ * KVM destroys the VM: no vCPU runs. The process that waits for this may be anybody, so we
+ * don't wait for perf: the events end later, in the VM's work, and do nothing until then.
  */
 static void vm_abandon(struct pvperf_vm *vm)
 {
-	bool events = atomic_read(&vm->events);
+	/* What has been closed by now has been logged. */
+	bool has = atomic_read(&vm->events) || READ_ONCE(vm->nr_pages);
 
 	pvperf_vcpu_kill_all(vm);
-	/* Overflow handlers may not have seen that. */
-	pvperf_vm_remove(vm, events);
+	/* Overflow handlers, and the VM's work, may not have seen that. */
+	pvperf_vm_remove(vm, has);
 	pvperf_vcpu_quiesce_all(vm);
-	if (events || vm->nr_pages)
+	if (has)
 		pvperf_request_end(vm);
 }
 

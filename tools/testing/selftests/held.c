@@ -269,6 +269,23 @@ TEST_F(held, ends_elsewhere)
 	close(go[0]);
 }
 
+/* KVM destroys a VM whose work waits for perf: its vendor's module may go then. */
+TEST_F(held, ends_in_work)
+{
+	char kvms[64];
+
+	if (variant->in_call)
+		return;
+	snprintf(kvms, sizeof(kvms), "/sys/kernel/debug/kvm/%d-%d", getpid(), self->vm.fd);
+	ASSERT_EQ(0, access(kvms, F_OK));
+	runner_start(&self->admin, admin_writes_rules, "access=unavailable\n");
+	usleep(500000);
+	self->reset = true;
+	tiny_vm_destroy(&self->vm);
+	EXPECT_NE(0, access(kvms, F_OK));
+	EXPECT_FALSE(runner_ends(&self->admin, 1));
+}
+
 TEST_F_TIMEOUT(held, priority, 2 * BOUND)
 {
 	runner_start(&self->admin, admin_sets_priority, NULL);
