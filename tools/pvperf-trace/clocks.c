@@ -17,11 +17,6 @@ bool clocks_add(struct clocks *clocks, const struct clock *clock)
 	return true;
 }
 
-static int compare(uint64_t a, uint64_t b)
-{
-	return a < b ? -1 : a > b;
-}
-
 static int vcpu_compare(const struct clock *a, const struct clock *b)
 {
 	return compare(a->name, b->name) ?: compare(a->vcpu, b->vcpu);

@@ -29,6 +29,11 @@ static inline uint64_t clock_apart(uint64_t time, uint64_t tsc)
 	return time < tsc ? tsc - time : time - tsc;
 }
 
+static inline int compare(uint64_t a, uint64_t b)
+{
+	return a < b ? -1 : a > b;
+}
+
 struct clocks {
 	struct clock *all;
 	size_t nr;

@@ -156,11 +156,6 @@ static int source_learn(struct source *s)
 	return EXIT_FITS;
 }
 
-static int compare(uint64_t a, uint64_t b)
-{
-	return a < b ? -1 : a > b;
-}
-
 static int pair_compare(const void *a, const void *b)
 {
 	const struct pair *one = a, *two = b;

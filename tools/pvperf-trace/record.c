@@ -221,7 +221,8 @@ static int options_take(int argc, char **argv)
 		return status;
 	if (!dir || nr_sides < 2)
 		return usage("it wants -o DIR and --guest NAME=COMMAND");
-	return events ? EXIT_FITS : event_add("sched:sched_switch") ?: event_add("sched:sched_wakeup");
+	return events ? EXIT_FITS : event_add("sched:sched_switch") ?: event_add("sched:sched_wakeup") ?:
+	       event_add("sched:sched_migrate_task");
 }
 
 /* -------------------------------------------------------------------- the sides */

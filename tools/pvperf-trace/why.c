@@ -182,15 +182,16 @@ static void switch_see(struct tep_event *e, struct tep_record *record, uint64_t 
 		span_begin(v, record->ts, IN_KVM, v->reason);
 }
 
-static void wakeup_see(struct tep_event *e, struct tep_record *record)
+/* A vCPU that was @before waits for another CPU from now on. */
+static void cpu_see(struct tep_event *e, struct tep_record *record, const char *field, enum kind before)
 {
 	uint64_t pid, cpu;
 	struct vcpu *v;
 
-	if (!dat_number(e, record, "pid", &pid) || !dat_number(e, record, "target_cpu", &cpu))
+	if (!dat_number(e, record, "pid", &pid) || !dat_number(e, record, field, &cpu))
 		return;
 	v = vcpu_of(pid);
-	if (!v || cpu >= CPUS_MAX || (last_of(v) && last_of(v)->kind != ASLEEP))
+	if (!v || cpu >= CPUS_MAX || (last_of(v) ? last_of(v)->kind : ASLEEP) != before)
 		return;
 	v->cpu = cpu;
 	span_begin(v, record->ts, WAITING, running[cpu]);
@@ -214,7 +215,9 @@ void why_host(struct tracecmd_input *buffer, struct tep_record *record)
 	} else if (!strcmp(e->name, "sched_switch")) {
 		switch_see(e, record, record->cpu);
 	} else if (!strcmp(e->name, "sched_wakeup")) {
-		wakeup_see(e, record);
+		cpu_see(e, record, "target_cpu", ASLEEP);
+	} else if (!strcmp(e->name, "sched_migrate_task")) {
+		cpu_see(e, record, "dest_cpu", WAITING);
 	}
 }
 

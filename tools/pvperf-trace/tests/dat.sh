@@ -240,6 +240,11 @@ why_parts="victim (42) woke at 1100000 and ran 5.0 us later, on CPU 0
 1 of 1 wake-ups of victim took more than 4 us"
 dat_make 1 why moved
 dat_says dat-why-other-thread 0 "$why_parts" "${dat_files[@]}" --why victim --over 4us
+dat_make 1 why migrated
+dat_says dat-why-migrated 0 "         2.0 us  waiting for the host's CPU, which ran: cow
+         1.5 us  in the guest
+         1.0 us  in the host, after the exit: 64
+         0.5 us  waiting for the host's CPU, which ran: hog" "${dat_files[@]}" --why victim --over 4us
 dat_make 1 why short
 dat_says dat-why-short 1 'it does not tell how fast the TSC is' "${dat_files[@]}" --why victim
 dat_make 1 why lost-host

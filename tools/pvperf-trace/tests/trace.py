@@ -47,6 +47,7 @@ EVENTS = {      # name: (identifier, system, fields)
     'sched_switch': (906, 'sched', [('prev_comm', COMM), ('prev_pid', INT), ('prev_state', INT),
                                     ('next_comm', COMM), ('next_pid', INT)]),
     'sched_wakeup': (907, 'sched', [('comm', COMM), ('pid', INT), ('target_cpu', INT)]),
+    'sched_migrate_task': (909, 'sched', [('comm', COMM), ('pid', INT), ('dest_cpu', INT)]),
 }
 MASK = (1 << 64) - 1
 TICKS = next((int(a.removeprefix('ticks=')) for a in sys.argv if a.startswith('ticks=')), 1)
@@ -202,8 +203,12 @@ def wakeup():
     if what == 'lost-host-still':     # the task runs in the gap
         guest[4] = 1_103_500, guest[4][1]
     host += [(1_104_000, None)] if what.startswith('lost-host') else between
+    other = []
+    if what == 'migrated':      # to CPU 1, which cow has from owl
+        host = [e for e in host if e[0] != 1_104_000] + [(1_102_000, record('sched_migrate_task', 5, b'qemu', thread, 1))]
+        other = [(1_100_500, record('sched_switch', 7, b'owl', 7, 0, b'cow', 8)), (1_104_000, between[-1][1])]
     trace_dat(sys.argv[1] + '/vm1.dat', 0x100, [guest])
-    trace_dat(sys.argv[1] + '/host.dat', 0x77, [sorted(host, key=lambda e: e[0])])
+    trace_dat(sys.argv[1] + '/host.dat', 0x77, [sorted(host, key=lambda e: e[0]), *([other] if other else [])])
 
 
 def main():
