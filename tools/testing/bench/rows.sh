@@ -21,7 +21,9 @@ tool() {
 		while [ "$1" != -- ]; do shift; done
 		shift
 	fi
-	"$@" > /tmp/tool 2>&1 || { echo "rows: failed: $*"; cat /tmp/tool; }
+	rm -f /tmp/stat
+	"$@" > /tmp/tool 2>&1 && ! grep -q '<not' /tmp/stat 2> /dev/null ||
+		{ echo "rows: failed: $*"; cat /tmp/tool /tmp/stat; }
 }
 
 # work LABEL COMMAND: write a script that runs it between two marks
@@ -72,7 +74,7 @@ half() {
 			: > /tmp/go
 			wait
 			grep QM /tmp/pid
-			[ -n "$without" ] || ! grep -q 'not ' /tmp/stat || cat /tmp/stat
+			[ -n "$without" ] || ! grep '<not' /tmp/stat || echo "rows: failed: half"
 		done
 		r=$((r + 1))
 	done

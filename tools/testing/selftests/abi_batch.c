@@ -15,10 +15,7 @@ FIXTURE(batch) {
 
 FIXTURE_SETUP(batch)
 {
-	ASSERT_EQ(0, tiny_totals_read(&self->before));
-	ASSERT_EQ(0, tiny_vm_create(&self->vm, 1));
-	self->v = &self->vm.vcpu[0];
-	measured_choose(self->v);
+	VM_BEGIN(1);
 }
 
 FIXTURE_TEARDOWN(batch)

@@ -116,10 +116,7 @@ FIXTURE_SETUP(call)
 {
 	self->copy = malloc(TINY_DATA_SIZE);
 	ASSERT_NE(NULL, self->copy);
-	ASSERT_EQ(0, tiny_totals_read(&self->before));
-	ASSERT_EQ(0, tiny_vm_create(&self->vm, 2));
-	self->v = &self->vm.vcpu[0];
-	measured_choose(self->v);
+	VM_BEGIN(2);
 	ASSERT_CALL(0, setup(&self->vm, &self->opened));
 }
 
@@ -215,10 +212,7 @@ BAD_OP(open_past_any_cpu, KVM_PERF_OP_OPEN, NOBODYS, -KVM_EFAULT,
 
 FIXTURE_SETUP(op)
 {
-	ASSERT_EQ(0, tiny_totals_read(&self->before));
-	ASSERT_EQ(0, tiny_vm_create(&self->vm, 2));
-	self->v = &self->vm.vcpu[0];
-	measured_choose(self->v);
+	VM_BEGIN(2);
 	ASSERT_CALL(0, setup(&self->vm, &self->opened));
 }
 

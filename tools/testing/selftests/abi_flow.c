@@ -16,11 +16,8 @@ FIXTURE(flow) {
 
 FIXTURE_SETUP(flow)
 {
-	ASSERT_EQ(0, tiny_totals_read(&self->before));
-	ASSERT_EQ(0, tiny_vm_create(&self->vm, 2));
-	self->v = &self->vm.vcpu[0];
+	VM_BEGIN(2);
 	self->other = &self->vm.vcpu[1];
-	measured_choose(self->v);
 }
 
 FIXTURE_TEARDOWN(flow)

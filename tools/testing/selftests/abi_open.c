@@ -93,13 +93,10 @@ FIXTURE_SETUP(open)
 {
 	self->copy = malloc(TINY_DATA_SIZE);
 	ASSERT_NE(NULL, self->copy);
-	ASSERT_EQ(0, tiny_totals_read(&self->before));
-	ASSERT_EQ(0, tiny_vm_create(&self->vm, 2));
-	self->v = &self->vm.vcpu[0];
+	VM_BEGIN(2);
 	self->other = &self->vm.vcpu[1];
 	self->limits = limits_read(self->v);
 	memset(tiny_ptr(&self->vm, TINY_DATA), CANARY, TINY_DATA_SIZE);
-	measured_choose(self->v);
 	ASSERT_CALL(0, open_event(self->v, NEIGHBOUR, 0));
 	ASSERT_CALL(0, id_call(self->v, KVM_PERF_OP_ENABLE, NEIGHBOUR));
 	ASSERT_EQ(0, tiny_totals_read(&self->opened));
@@ -167,12 +164,9 @@ FIXTURE(limit) {
 
 FIXTURE_SETUP(limit)
 {
-	ASSERT_EQ(0, tiny_totals_read(&self->before));
-	ASSERT_EQ(0, tiny_vm_create(&self->vm, 2));
-	self->v = &self->vm.vcpu[0];
+	VM_BEGIN(2);
 	self->other = &self->vm.vcpu[1];
 	self->limits = limits_read(self->v);
-	measured_choose(self->v);
 }
 
 FIXTURE_TEARDOWN(limit)

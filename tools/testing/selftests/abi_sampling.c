@@ -23,13 +23,10 @@ FIXTURE(sampling) {
 
 FIXTURE_SETUP(sampling)
 {
-	ASSERT_EQ(0, tiny_totals_read(&self->before));
-	ASSERT_EQ(0, tiny_vm_create(&self->vm, 2));
-	self->v = &self->vm.vcpu[0];
+	VM_BEGIN(2);
 	self->other = &self->vm.vcpu[1];
 	self->e = event_at(&self->vm, 0);
 	self->head = head_at(&self->vm, 0);
-	measured_choose(self->v);
 	ASSERT_LE(limits_read(self->v).min_period, PERIOD);
 }
 

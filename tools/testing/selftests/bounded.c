@@ -200,10 +200,7 @@ FIXTURE_SETUP(bounded_ops)
 {
 	int id;
 
-	ASSERT_EQ(0, tiny_totals_read(&self->before));
-	ASSERT_EQ(0, tiny_vm_create(&self->vm, 1));
-	self->v = &self->vm.vcpu[0];
-	measured_choose(self->v);
+	VM_BEGIN(1);
 	if (variant->hardware)
 		NEED_PMU();
 	by_clock = !variant->hardware;

@@ -114,10 +114,7 @@ FIXTURE_SETUP(bystander)
 	if (self->calls < 0)
 		SKIP(return, "no second CPU");
 	stay_on(0);
-	ASSERT_EQ(0, tiny_totals_read(&self->before));
-	ASSERT_EQ(0, tiny_vm_create(&self->vm, 1));
-	self->v = &self->vm.vcpu[0];
-	measured_choose(self->v);
+	VM_BEGIN(1);
 	if (by_clock && variant->type == KVM_PERF_TYPE_HARDWARE)
 		SKIP(return, "the host has no hardware PMU");
 	write_pairs(&self->vm, &attr);

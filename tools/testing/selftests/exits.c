@@ -56,11 +56,8 @@ FIXTURE_VARIANT_ADD(exits, page) {
 
 FIXTURE_SETUP(exits)
 {
-	ASSERT_EQ(0, tiny_totals_read(&self->before));
-	ASSERT_EQ(0, tiny_vm_create(&self->vm, 1));
-	self->v = &self->vm.vcpu[0];
 	memset(self->host, -1, sizeof(self->host));
-	measured_choose(self->v);
+	VM_BEGIN(1);
 	ASSERT_CALL(0, open_event(self->v, 0, 0));
 	ASSERT_CALL(0, id_call(self->v, KVM_PERF_OP_ENABLE, 0));
 }

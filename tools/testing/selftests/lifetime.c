@@ -22,11 +22,8 @@ FIXTURE_SETUP(lifetime)
 {
 	self->copy = malloc(TINY_DATA_SIZE);
 	ASSERT_NE(NULL, self->copy);
-	ASSERT_EQ(0, tiny_totals_read(&self->before));
-	ASSERT_EQ(0, tiny_vm_create(&self->vm, 2));
-	self->v = &self->vm.vcpu[0];
+	VM_BEGIN(2);
 	self->other = &self->vm.vcpu[1];
-	measured_choose(self->v);
 	ASSERT_CALL(0, tiny_call_gpa(self->v, KVM_PERF_OP_ATTACH, AT_HEAD(0), 0));
 	ASSERT_CALL(0, open_event(self->v, 0, PERIOD));
 	ASSERT_CALL(0, open_event(self->v, 1, 0));

@@ -69,7 +69,7 @@ six=cycles:u,instructions:u,branches:u,branch-misses:u,cache-references:u,cache-
 # kernel thread interrupts it
 counting() {
 	moved "$1" "$2" 3 "echo ready; perf stat -a -x, -o /tmp/stat -e $six hot 700; cat /tmp/stat; echo done"
-	awk -F, 'NF > 4 { events++; if ($1 > 0 && $5 > 60) good++ } END { exit !(events == 6 && good == 6) }' /run/after
+	awk -F, 'NF > 4 { events++; if ($1 + 0 > 0 && $5 > 60) good++ } END { exit !(events == 6 && good == 6) }' /run/after
 	tap $? "$1: all six events have lost little" "$(grep -E '^[0-9<]' /run/after | cut -d , -f 1,3,5 | tr '\n' ';')"
 }
 

@@ -32,8 +32,9 @@ s=$(seconds $data)
 rate=$(awk -v n="$n" -v s="$s" 'BEGIN { printf "%.0f", s ? n / s : 0 }')
 within "$rate" 999 $off
 tap $? "-F 999 gives 999 a second within $((off / 10)) %" "$rate ($n in $s s)"
-perf script -i $data --show-lost-events 2> /dev/null | grep -c LOST | grep -qx 0
-tap $? "no sample is lost"
+n=$(lost $data)
+[ "$n" = 0 ]
+tap $? "no sample is lost" "$n"
 
 if command -v hot > /dev/null; then
 	perf record -q -F 999 -g -o $data hot 30 > /dev/null 2>&1

@@ -22,7 +22,7 @@ Read backward ring buffer
 Convert perf time to TSC
 Sigtrap
 Event groups
-x86 Sample parsing
+.*Sample parsing
 AMD IBS via core pmu
 x86 hybrid
 Number of exit events of a simple workload'
@@ -41,10 +41,11 @@ one() {
 measure() {
 	perf test list > /tmp/list 2>&1
 	echo "$cases" | while read -r name; do
-		number=$(sed -n "s/^ *\([0-9]*\): $name\$/\1/p" /tmp/list)
-		[ -n "$number" ] || continue
-		one "$name" "$number" ||
-			echo " $number: $name : timed out"
+		numbers=$(sed -n "s/^ *\([0-9]*\): $name\$/\1/p" /tmp/list)
+		[ -n "$numbers" ] || echo " 0: $name : missing"
+		for number in $numbers; do
+			one "$name" "$number" || echo " $number: $name : timed out"
+		done
 	done | grep -v ': Running' | sed 's/\x1b\[[0-9;]*m//g' |
 		sed -n 's/^ *\([0-9.]*\): \(.*[^ ]\) *: \([^: ][^:]*\)$/\1: \3: \2/p'
 }

@@ -149,18 +149,6 @@ FIXTURE_VARIANT_ADD(fit, pinned_pairs) {
 	.mix = { 0, 3 }, .pinned = true, .mixes = FEW,
 };
 
-FIXTURE_VARIANT_ADD(fit, pair) {
-	.mix = { 3, 1 }, .mixes = FEW,
-};
-
-FIXTURE_VARIANT_ADD(fit, sampling) {
-	.mix = { 2, 1 }, .period = 1000000, .mixes = FEW,
-};
-
-FIXTURE_VARIANT_ADD(fit, all) {
-	.mix = { 6, 0 }, .pinned = true, .mixes = FEW,
-};
-
 TEST_F_TIMEOUT(fit, after_others, 120)
 {
 	int i;

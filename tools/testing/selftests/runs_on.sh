@@ -3,6 +3,7 @@
 # When an event leaves its counter, the counter runs on at the host for the next event
 # that wants it. What it counts meanwhile belongs to no event, and it stops after a while.
 . ./lib.sh
+. ./scarce.sh
 
 need_host_command
 want=20000004
@@ -47,13 +48,16 @@ tap $? "that program, too" "$(tail -n +3 /tmp/b | tr '\n' ' ')"
 
 # Counters that run on must not take the three that the host's own perf leaves. The guest
 # learns of the loss by a READ, so each program loses some milliseconds.
-taken=$(times $(($(instruction_counters) - 3)) instructions:D)
-host "perf stat -a -o /dev/null -e $taken sleep 4 > /dev/null 2>&1 &"
-sleep 2
+arm $(($(instruction_counters) - 3)) :D
+taker_take
 first=instructions:u,cycles:u,branches:u
 second=cache-references:u,cache-misses:u,branch-misses:u
 # least_share FILE: the smallest share of the time of any event
 least_share() { stat_share "$1" | awk '{ print $NF }' | sort -n | head -n 1; }
+perf stat -x, -o /tmp/a -e $u6 ./loop20m
+n=$(least_share /tmp/a)
+[ "${n%.*}" -lt 90 ]
+tap $? "the host has taken counters" "$n %"
 perf stat -x, -o /tmp/b -e $second ./loop100m &
 perf stat -x, -o /tmp/a -e $first ./loop100m
 wait
@@ -62,6 +66,7 @@ for file in /tmp/a /tmp/b; do
 	[ "${n%.*}" -ge 90 ]
 	tap $? "three counters are enough for three events at a time" "$n %"
 done
+taker_end
 sleep 3
 
 counting() { host "grep -c state=counting $vms"; }

@@ -53,9 +53,12 @@ during "echo disable > /run/taker; usleep 10000"
 right "the group goes" 30 99
 taker_end
 
+cpu=/sys/devices/system/cpu/cpu1/online
 host "taskset -p 2 $thread > /dev/null"
-during "echo 0 > /sys/devices/system/cpu/cpu1/online"
+during "echo 0 > $cpu"
+[ -n "$thread" ] && [ "$(host cat $cpu)" = 0 ]
+tap $? "it is offline" "$thread"
 right "the CPU that the vCPU runs on goes" 100 100
-during "echo 1 > /sys/devices/system/cpu/cpu1/online; taskset -p 2 $thread"
+during "echo 1 > $cpu; taskset -p 2 $thread"
 right "the CPU comes back, and the vCPU moves there" 100 100
 tap_end

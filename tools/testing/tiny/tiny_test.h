@@ -205,6 +205,15 @@ static inline void measured_choose(struct tiny_vcpu *v)
 	by_clock = ret == -KVM_ENOENT || getenv("TINY_CLOCK");
 }
 
+/* What many fixtures begin with: .before, and .vm with @vcpus, of which .v is the first. */
+#define VM_BEGIN(vcpus)								\
+	do {									\
+		ASSERT_EQ(0, tiny_totals_read(&self->before));			\
+		ASSERT_EQ(0, tiny_vm_create(&self->vm, vcpus));			\
+		self->v = &self->vm.vcpu[0];					\
+		measured_choose(self->v);					\
+	} while (0)
+
 #define ASSERT_CALL(want, call) ASSERT_EQ((int64_t)(want), (call))
 #define EXPECT_CALL(want, call) EXPECT_EQ((int64_t)(want), (call))
 
