@@ -21,6 +21,7 @@
 #include "ids.h"
 #include "keep.h"
 #include "kinds.h"
+#include "memory.h"
 #include "overflow.h"
 #include "pin.h"
 #include "refusal.h"
@@ -317,14 +318,20 @@ static void event_gone(struct pvperf_host_event *event)
 		pvperf_sync_event_as(event, KVM_PERF_STATE_GONE);
 }
 
+/* The guest's call keeps KVM's VM, which is worth 30 instructions. */
+static void event_log(struct pvperf_vm *vm, const struct pvperf_pin *pin, enum pvperf_end end)
+{
+	if (end == PVPERF_END_CLOSE)
+		pvperf_memory_log(vm->kvm, pin->gfn);
+	else if (end == PVPERF_END_GONE)
+		pvperf_pin_log(vm, pin);
+}
+
 static noinline void event_end_branches(struct pvperf_host_event *event, enum pvperf_end end)
 {
-	struct pvperf_vm *vm = event->vcpu->vm;
-
 	pvperf_branches_end(event);
-	if (end != PVPERF_END_SILENT)
-		pvperf_pin_log(vm, event->branches->pin);
-	pvperf_branches_put(vm, event->branches);
+	event_log(event->vcpu->vm, event->branches->pin, end);
+	pvperf_branches_put(event->vcpu->vm, event->branches);
 }
 
 void pvperf_event_close(struct pvperf_host_event *event, enum pvperf_end end)
@@ -335,8 +342,7 @@ void pvperf_event_close(struct pvperf_host_event *event, enum pvperf_end end)
 	else if (end == PVPERF_END_GONE)
 		event_gone(event);
 	event_release(event, event->vcpu->thread);
-	if (end != PVPERF_END_SILENT)
-		pvperf_pin_log(event->vcpu->vm, event->pin);
+	event_log(event->vcpu->vm, event->pin, end);
 	if (unlikely(event->attr.sample_type))
 		event_end_branches(event, end);
 	pvperf_keep_put(&event->attr);

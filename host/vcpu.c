@@ -219,22 +219,13 @@ void pvperf_vcpu_clear_all(struct pvperf_vm *vm, enum pvperf_end end)
 	}
 }
 
-void pvperf_vcpu_mute_all(struct pvperf_vm *vm)
+void pvperf_vcpu_mute_all(struct pvperf_vm *vm, bool dead)
 {
 	struct pvperf_vcpu *vcpu;
 	unsigned long idx;
 
 	xa_for_each(&vm->vcpus, idx, vcpu)
-		WRITE_ONCE(vcpu->gone, true);
-}
-
-void pvperf_vcpu_kill_all(struct pvperf_vm *vm)
-{
-	struct pvperf_vcpu *vcpu;
-	unsigned long idx;
-
-	xa_for_each(&vm->vcpus, idx, vcpu)
-		WRITE_ONCE(vcpu->dead, true);
+		WRITE_ONCE(*(dead ? &vcpu->dead : &vcpu->gone), true);
 }
 
 void pvperf_vcpu_quiesce_all(struct pvperf_vm *vm)

@@ -50,16 +50,10 @@ void pvperf_vcpu_clear(struct pvperf_vcpu *vcpu, enum pvperf_end end);
 void pvperf_vcpu_clear_all(struct pvperf_vm *vm, enum pvperf_end end);
 
 /*
- * No event of a VM overflows any more. @vm: the VM, until pvperf_vcpu_clear_all() with
- * PVPERF_END_GONE. Takes no lock.
+ * No event of a VM overflows any more; takes no lock. @vm: the VM, until pvperf_vcpu_clear_all()
+ * with PVPERF_END_GONE; @dead: nor is anything written, and none of its vCPUs makes calls.
  */
-void pvperf_vcpu_mute_all(struct pvperf_vm *vm);
-
-/*
- * Nothing is written to any vCPU of a VM any more, as after a reset. @vm: the VM; none of its
- * vCPUs makes calls any more. Takes no lock.
- */
-void pvperf_vcpu_kill_all(struct pvperf_vm *vm);
+void pvperf_vcpu_mute_all(struct pvperf_vm *vm, bool dead);
 
 /*
  * Wait until nothing touches KVM's vCPUs any more. @vm: the VM; no overflow handler of its

@@ -130,7 +130,7 @@ static void vm_abandon(struct pvperf_vm *vm)
 	/* What has been closed by now has been logged. */
 	bool has = atomic_read(&vm->events) || READ_ONCE(vm->nr_pages);
 
-	pvperf_vcpu_kill_all(vm);
+	pvperf_vcpu_mute_all(vm, true);
 	/* Overflow handlers, and the VM's work, may not have seen that. */
 	pvperf_vm_remove(vm, has);
 	pvperf_vcpu_quiesce_all(vm);
@@ -196,7 +196,7 @@ static bool vm_has_too_much(const struct pvperf_vm *vm)
 static void vm_end_events(struct pvperf_vm *vm, u32 reason)
 {
 	WRITE_ONCE(vm->reason, reason);
-	pvperf_vcpu_mute_all(vm);
+	pvperf_vcpu_mute_all(vm, false);
 	pvperf_request(vm, PVPERF_VM_END, 0);
 }
 
