@@ -10,8 +10,8 @@
  * Events of other PMUs in such a group (task-clock, a tracepoint) always count. They lose
  * the same share, of their counts, too, as if core had stopped the whole group.
  *
- * One of our events answers for the group: the leader, or if that is another PMU's, our
- * first event in a slot.
+ * One of our events answers for the group: our first one in a slot, and when that leaves alone
+ * another one, until this leaves.
  */
 #include <linux/lockdep.h>
 #include <linux/math64.h>
@@ -28,14 +28,19 @@ static bool event_in_slot(const struct perf_event *event)
 	return pvperf_event_is(event) && pvperf_event_of(event)->slot;
 }
 
+/* Whoever has notes about others, until it leaves; else the first in a slot. */
 static struct perf_event *group_answering(struct perf_event *leader)
 {
-	struct perf_event *event;
+	struct perf_event *event, *first = NULL;
 
-	pvperf_group_each(event, leader)
-		if (event_in_slot(event))
+	pvperf_group_each(event, leader) {
+		if (!event_in_slot(event))
+			continue;
+		if (likely(!pvperf_cpu_this()->set.noted) || pvperf_event_of(event)->others)
 			return event;
-	return NULL;
+		first = first ?: event;
+	}
+	return first;
 }
 
 static bool group_answers(struct perf_event *event)
@@ -114,6 +119,14 @@ static bool other_went_before(const struct perf_event *first, const struct pvper
 	       pvperf_core_tstamp(event) != pvperf_core_tstamp(first));
 }
 
+static void group_set_others(struct pvperf_event *p, int n)
+{
+	struct pvperf_cpu *cpu = pvperf_cpu_this();
+
+	p->others = n;
+	__assign_bit(p->slot - cpu->slot, &cpu->set.noted, n);
+}
+
 /* Whom @p answers for besides its own kind. Those who were there before keep their notes. */
 static void group_find_others(struct pvperf_event *p, struct perf_event *leader, int known)
 {
@@ -131,7 +144,7 @@ static void group_find_others(struct pvperf_event *p, struct perf_event *leader,
 			before = NULL;
 		p->other[n++] = before ? *before : other_note(event);
 	}
-	p->others = n;
+	group_set_others(p, n);
 }
 
 static bool group_has_new_other(const struct pvperf_event *p, struct perf_event *leader)
@@ -165,8 +178,6 @@ void pvperf_group_begin(struct pvperf_cpu *cpu, struct perf_event *event, bool s
 	}
 	if (group_answers(event))
 		group_find_others(p, event->group_leader, stays ? p->others : 0);
-	else
-		p->others = p->told = 0;
 }
 
 /* The part of the time since the last levelling in which the event counted. */
@@ -375,20 +386,25 @@ void pvperf_group_take(struct perf_event *first, u64 time)
 }
 
 /* Levelled just now, what the next one has lost the others have lost, too. */
+static void group_hand_over(const struct pvperf_event *p, struct pvperf_event *next)
+{
+	memcpy(next->other, p->other, sizeof(p->other));
+	next->told = max(next->lost, next->taken) - next->taken;
+	group_set_others(next, p->others);
+}
+
 void pvperf_group_leave(struct perf_event *event)
 {
-	const struct pvperf_event *p = pvperf_event_of(event);
+	struct pvperf_event *p = pvperf_event_of(event);
 	struct perf_event *next;
-	struct pvperf_event *q;
 
 	lockdep_assert_irqs_disabled();
-	pvperf_group_each(next, event->group_leader) {
-		q = pvperf_event_of(next);
-		if (!p->others || !event_in_slot(next) || q->slot->event != next)
-			continue;
-		memcpy(q->other, p->other, sizeof(p->other));
-		q->others = p->others;
-		q->told = max(q->lost, q->taken) - q->taken;
+	if (!p->others)
 		return;
-	}
+	pvperf_group_each(next, event->group_leader)
+		if (event_in_slot(next) && pvperf_event_of(next)->slot->event == next) {
+			group_hand_over(p, pvperf_event_of(next));
+			break;
+		}
+	group_set_others(p, 0);
 }

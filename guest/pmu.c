@@ -149,6 +149,9 @@ static int event_check_group(struct perf_event *event)
 		return 0;
 	if (!pvperf_core_rotates(event))
 		return event_check_group_unlocked(event);
+	/* It was a sibling, and has left its group: core refuses that after us. */
+	if (event->group_leader->group_leader != event->group_leader)
+		return -EINVAL;
 	pvperf_group_each(member, event->group_leader) {
 		need += event_need(member);
 		branches += event_has_branches(member);

@@ -234,6 +234,7 @@ struct pvperf_cpu {
 		unsigned long whole;	/* have a key that is about a CPU of the host */
 		unsigned long looked;	/* of .whole, those that the watch has READ in turn */
 		unsigned long grouped;	/* have an event that is in a group, or .leaving one */
+		unsigned long noted;	/* have an event with .others */
 	} set;
 
 	struct {			/* of the host; event.c, idle.c, account.c, watch.c */

@@ -61,6 +61,8 @@ void pvperf_time_book(struct pvperf_event *p, const struct guest_perf_event *ev,
 	p->clock = now;
 	p->enabled += enabled;
 	p->running += running;
+	/* It has counted since: no longer the whole time since .shown is lost. */
+	p->frozen &= p->served == PVPERF_UNSERVED && next == PVPERF_UNSERVED;
 	p->served = next;
 }
 

@@ -454,7 +454,7 @@ static void test_other_led(void)
 static void test_led_one_by_one(bool back)
 {
 	struct perf_event *clock = event_new(&foreign, NULL), *event[3];
-	int i, seconds = back ? 40 : 30;
+	int i, seconds = back ? 45 : 30;
 
 	begin_anew();
 	for (i = 0; i < 3; i++)
@@ -467,6 +467,7 @@ static void test_led_one_by_one(bool back)
 		pass_seconds(clock, 10);
 	}
 	if (back) {
+		pass(clock, 5 * SEC);	/* and nobody reads */
 		core_state(event[0], PERF_EVENT_STATE_INACTIVE);
 		core_state(event[1], PERF_EVENT_STATE_INACTIVE);
 		resched(clock);
@@ -479,6 +480,30 @@ static void test_led_one_by_one(bool back)
 	    scaled(clock, clock), scaled(event[2], clock), seconds,
 	    (s64)clock->total_time_running / 1e9);
 	group_free(clock);
+}
+
+/* The host is away at two reads, and serves all of the time in between. */
+static void test_away_twice(void)
+{
+	struct perf_event *event = event_new(&ours, NULL);
+	int i;
+
+	begin_anew();
+	served[0] = 1;
+	group_in(event, 0);
+	for (i = 0; i < 2; i++) {
+		pass_seconds(event, 4);
+		synced(event, PVPERF_UNSERVED);
+		unit_now += SEC;
+		core_update(event);
+		pvperf_time_book(pvperf_event_of(event), NULL, PVPERF_UNSERVED, unit_now);
+		pvperf_time_take_lost(event);
+		unit_now += SEC;
+		synced(event, PVPERF_SERVED);
+	}
+	tap(near(event->total_time_running / 8e9, 1), "the host is away at two reads: running %.3f of 8 s",
+	    event->total_time_running / 1e9);
+	group_free(event);
 }
 
 /* What a sampling event counts is not cut, and nothing of the others is taken. */
@@ -577,6 +602,7 @@ int main(void)
 	test_other_leaves(false);
 	test_led_one_by_one(false);
 	test_led_one_by_one(true);
+	test_away_twice();
 	test_sampling();
 	test_random();
 	return tap_end();
