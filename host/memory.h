@@ -27,7 +27,7 @@ int pvperf_memory_copy_out(struct kvm *kvm, u64 gpa, const void *from, u32 len);
 
 /*
  * Where userspace has an address of a guest. @kvm: the VM, which has not ended; @write: the
- * guest must be allowed to write there. May sleep. Returns the address; 0 if there is no such
+ * guest must be allowed to write there. Returns the address; 0 if there is no such
  * memory.
  */
 unsigned long pvperf_memory_hva(struct kvm *kvm, u64 gpa, bool write);

@@ -42,7 +42,7 @@ void pvperf_pin_put(struct pvperf_vm *vm, struct pvperf_pin *pin);
 
 /*
  * Is a pinned page still the guest's memory? @vm: the VM, which may end meanwhile. Returns false
- * if userspace has taken the memory slot away, or put other memory there.
+ * if userspace has taken the memory slot away, or put other memory there, or the VM has ended.
  */
 bool pvperf_pin_is_there(struct pvperf_vm *vm, const struct pvperf_pin *pin);
 

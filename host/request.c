@@ -40,10 +40,14 @@ static void vm_reopen(struct pvperf_vm *vm, unsigned long todo)
 /* It may be half of a change that comes often: later then, but not for ever. */
 static void vm_slots(struct pvperf_vm *vm)
 {
-	if (time_before(jiffies, READ_ONCE(vm->slots_at) + PVPERF_VM_LATER) && vm->slots_late++ < 10) {
+	const unsigned long now = jiffies;
+
+	vm->slots_since = vm->slots_since ?: now;
+	if (time_before(now, READ_ONCE(vm->slots_at) + PVPERF_VM_LATER) &&
+	    time_before(now, vm->slots_since + 10 * PVPERF_VM_LATER)) {
 		pvperf_request(vm, PVPERF_VM_SLOTS, PVPERF_VM_LATER);
 	} else {
-		vm->slots_late = 0;
+		vm->slots_since = 0;
 		pvperf_vcpu_clear_lost(vm);
 	}
 }
@@ -125,13 +129,12 @@ void pvperf_request(struct pvperf_vm *vm, enum pvperf_vm_task task, unsigned lon
 		pvperf_vm_put(vm);	/* it was queued already, with a reference */
 }
 
-void pvperf_request_end(struct pvperf_vm *vm)
+void pvperf_request_ending(struct pvperf_vm *vm)
 {
 	if (atomic_read(&vm->events)) {
 		atomic_inc(&nr_ending);
 		WRITE_ONCE(vm->ending, true);
 	}
-	pvperf_request(vm, PVPERF_VM_END, 0);
 }
 
 void pvperf_requests_settle_ended(void)

@@ -51,11 +51,8 @@ void pvperf_vms_request(enum pvperf_vm_task task);
  */
 u32 pvperf_vms_lend(void);
 
-/*
- * Close the events of a VM that has ended; does not sleep. @vm: the VM, which has left the
- * registry.
- */
-void pvperf_request_end(struct pvperf_vm *vm);
+/* A VM ends, and until it has served PVPERF_VM_END it may have events. @vm: the VM. */
+void pvperf_request_ending(struct pvperf_vm *vm);
 
 /* Wait until VMs that have ended have no events, for 1 s at most. */
 void pvperf_requests_settle_ended(void);

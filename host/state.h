@@ -88,7 +88,7 @@ struct pvperf_vm {
 	bool strangers;			/* another process has made a call */
 	bool ended;			/* set once; who sets it ends the VM ... */
 	bool left;			/* ... and now has; nothing of KVM's is touched any more */
-	bool ending;			/* ... but still has events or pages */
+	bool ending;			/* ... but still has events */
 	struct pvperf_policy policy;	/* may change at any time ... */
 	atomic_t changes;		/* ... and then this does, too */
 	u32 rule;			/* that says so; 0: none */
@@ -100,7 +100,7 @@ struct pvperf_vm {
 	struct delayed_work work;	/* does what others want of the VM; holds a reference */
 	unsigned long todo;		/* bits of enum pvperf_vm_task */
 	unsigned long slots_at;		/* jiffies when a memory slot went ... */
-	u32 slots_late;			/* ... and how often the work has put that off */
+	unsigned long slots_since;	/* ... and since when the work puts that off; 0: it does not */
 	unsigned long asked_at;		/* jiffies when one was asked for at once, or ended */
 	atomic_t asked;			/* how often that was ... */
 	int done;			/* ... and up to which of these it is done */
@@ -109,7 +109,10 @@ struct pvperf_vm {
 	u32 nr_branching;		/* vCPUs with .nr_branches */
 };
 
-/* Is the VM in the registry? Then its .kvm stays until rcu_read_unlock(). */
+/*
+ * Is the VM in the registry? Then its .kvm stays until rcu_read_unlock(), for who holds the .lock
+ * of a vCPU that has an event or a page.
+ */
 static inline bool pvperf_vm_has_kvm(const struct pvperf_vm *vm)
 {
 	return !hlist_unhashed_lockless(&vm->node);

@@ -116,11 +116,14 @@ static void vcpu_unpin(struct pvperf_vcpu *vcpu, enum pvperf_end end)
 {
 	if (!vcpu->pin)
 		return;
-	if (end == PVPERF_END_GONE && !pvperf_pin_poisoned(vcpu->head)) {
+	/* The VM may be ending: see vm_abandon(). */
+	rcu_read_lock();
+	if (end == PVPERF_END_GONE && !READ_ONCE(vcpu->dead) && !pvperf_pin_poisoned(vcpu->head)) {
 		WRITE_ONCE(vcpu->head->reason, READ_ONCE(vcpu->vm->reason));
 		WRITE_ONCE(vcpu->head->state, KVM_PERF_PAGE_GONE);
 		pvperf_pin_log(vcpu->vm, vcpu->pin);
 	}
+	rcu_read_unlock();
 	WRITE_ONCE(vcpu->head, NULL);
 	/* An overflow handler that still has the old .head runs in the vCPU's own thread. */
 	WARN_ON_ONCE(vcpu->nr_events && vcpu->thread->task != current);

@@ -130,12 +130,14 @@ static void vm_abandon(struct pvperf_vm *vm)
 	/* What has been closed by now has been logged. */
 	bool has = atomic_read(&vm->events) || READ_ONCE(vm->nr_pages);
 
+	if (has)
+		pvperf_request_ending(vm);
 	pvperf_vcpu_mute_all(vm, true);
 	/* Overflow handlers, and the VM's work, may not have seen that. */
 	pvperf_vm_remove(vm, has);
 	pvperf_vcpu_quiesce_all(vm);
 	if (has)
-		pvperf_request_end(vm);
+		pvperf_request(vm, PVPERF_VM_END, 0);
 }
 
 /* The module goes. No call can come in any more, and nobody keeps perf from ending events. */
