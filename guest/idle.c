@@ -116,6 +116,7 @@ static void starve_begin_again(struct pvperf_cpu *cpu, int s)
 	WRITE_ONCE(slot->begins, pvperf_event_has_run(pvperf_event_of(slot->event)) ?
 				 PVPERF_BEGUN : PVPERF_BEGINS_READ);
 	slot->rearm = true;
+	pvperf_event_of(slot->event)->refused = 0;	/* elsewhere, perhaps: here it is open */
 	set_bit(s, &cpu->set.dirty);
 }
 
