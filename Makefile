@@ -8,6 +8,7 @@ LAB := tools/testing/lab
 KDIR ?= /lib/modules/$(shell uname -r)/build
 PREFIX ?= /usr/local
 PVPERF ?=
+override DESTDIR := $(if $(DESTDIR),$(abspath $(DESTDIR)))
 sides := $(or $(PVPERF),host guest)
 # The headers of a distribution have no key to sign with; DKMS has one.
 kbuild = $(MAKE) --no-print-directory -C $(KDIR) M=$(CURDIR) CONFIG_MODULE_SIG_ALL= $(if $(PVPERF),PVPERF=$(PVPERF))
@@ -31,7 +32,10 @@ tool:
 
 install: install-modules install-tool
 
+# depmod gives both places the same rank.
 install-modules: modules
+	@! ls $(foreach s,$(sides),$(DESTDIR)/lib/modules/$(release)/updates/dkms/pvperf_$(s).ko*) 2> /dev/null | grep . || \
+		{ echo 'make: DKMS has installed this: remove the package pvperf-*-dkms, or dkms remove, first' >&2; exit 2; }
 	@$(kbuild) KERNELRELEASE=$(release) INSTALL_MOD_PATH=$(DESTDIR) INSTALL_MOD_DIR=updates \
 		$(if $(DESTDIR),DEPMOD=true) modules_install
 ifeq ($(DESTDIR),)
@@ -44,7 +48,7 @@ units = $(addprefix $(DESTDIR)$(PREFIX)/lib/,systemd/system/pvperf-host.service 
 has_units := $(filter /usr /usr/local,$(PREFIX))
 
 install-tool: tool
-	@for t in $(tools); do $(MAKE) --no-print-directory -C tools/$$t PREFIX=$(PREFIX) install || exit; done
+	@for t in $(tools); do $(MAKE) --no-print-directory -C tools/$$t PREFIX=$(PREFIX) DESTDIR=$(DESTDIR) install || exit; done
 ifneq ($(has_units),)
 	install -D -m 644 debian/pvperf-host-dkms.pvperf-host.service $(word 1,$(units))
 	install -D -m 644 debian/pvperf-tools.pvperf-policy.service $(word 2,$(units))
@@ -55,14 +59,15 @@ endif
 
 uninstall: uninstall-modules uninstall-tool
 
-uninstall-modules: headers
-	@rm -f $(foreach s,$(sides),$(DESTDIR)/lib/modules/$(release)/updates/pvperf_$(s).ko*)
-ifeq ($(DESTDIR),)
-	@depmod $(release)
-endif
+# Of each kernel, and without its headers.
+uninstall-modules:
+	@for s in $(sides); do for f in $(DESTDIR)/lib/modules/*/updates/pvperf_$$s.ko*; do \
+		[ -e "$$f" ] || continue; \
+		rm "$$f"; r=$${f%/updates/*}; [ -n "$(DESTDIR)" ] || depmod "$${r##*/}"; \
+	done; done
 
 uninstall-tool:
-	@for t in pvperf pvperf-trace; do $(MAKE) --no-print-directory -C tools/$$t PREFIX=$(PREFIX) uninstall; done
+	@for t in pvperf pvperf-trace; do $(MAKE) --no-print-directory -C tools/$$t PREFIX=$(PREFIX) DESTDIR=$(DESTDIR) uninstall; done
 	@rm -f $(if $(has_units),$(units))
 
 help:

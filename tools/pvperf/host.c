@@ -247,8 +247,7 @@ static void host_conflict(const struct side *side, struct finding *f)
 		finding_ok(f, "no live patch and no other module diverts the functions");
 }
 
-/* Its rules may still give some VMs nothing. */
-static void host_rules(struct finding *f, const char *access)
+static int rules_count(void)
 {
 	FILE *rules = root_open(RULES_DEVICE);
 	char *line = NULL;
@@ -260,6 +259,14 @@ static void host_rules(struct finding *f, const char *access)
 	free(line);
 	if (rules)
 		fclose(rules);
+	return n;
+}
+
+/* Its rules may still give some VMs nothing. */
+static void host_rules(struct finding *f, const char *access)
+{
+	int n = rules_count();
+
 	if (n)
 		finding_ok(f, "access=%s, and %d rules; pvperf policy shows which VM may have what", access, n);
 	else
@@ -276,6 +283,9 @@ static void host_access(const struct side *side, struct finding *f)
 		finding_todo(f, "see module above");
 	} else if (err) {
 		finding_unread(f, "the parameter access", err);
+	} else if (!strcmp(value, "unavailable") && root_matches(POLICY_D "/*.conf") && !rules_count()) {
+		finding_problem(f, "access=unavailable hides pvperf from every guest, and the rules of " POLICY_D " are not there: perhaps they have a mistake, which pvperf policy --check " POLICY_D " tells");
+		finding_run(f, "", "pvperf policy --apply " POLICY_D " && echo local > /sys/module/%s/parameters/access", side->module);
 	} else if (!strcmp(value, "unavailable")) {
 		finding_problem(f, "access=unavailable hides pvperf from every guest");
 		finding_run(f, "; set it in /etc/modprobe.d, too",

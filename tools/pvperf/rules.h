@@ -9,6 +9,7 @@
 #include <sys/types.h>
 
 #define RULES_DEVICE	"/dev/pvperf_policy"
+#define POLICY_D	"/etc/pvperf/policy.d"
 
 struct rules {
 	char **line;		/* as the module prints them, without comments */
