@@ -24,8 +24,8 @@ kernel_suite() {
 	echo "$s"
 }
 
-# flavour NAME: of a kernel or its suite: rt, or nothing
-flavour() { case $1 in *-rt) echo rt;; esac; }
+# flavour NAME: of a kernel or its suite: rt, cloud, or nothing
+flavour() { case $1 in *-rt) echo rt;; *-cloud) echo cloud;; esac; }
 
 # stock NAME: of a kernel of another flavour, or that tells, or of its suite: Debian's usual one
 stock() {
