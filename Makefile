@@ -63,7 +63,7 @@ uninstall: uninstall-modules uninstall-tool
 uninstall-modules:
 	@for s in $(sides); do for f in $(DESTDIR)/lib/modules/*/updates/pvperf_$$s.ko*; do \
 		[ -e "$$f" ] || continue; \
-		rm "$$f"; r=$${f%/updates/*}; [ -n "$(DESTDIR)" ] || depmod "$${r##*/}"; \
+		rm -f "$$f" || exit; r=$${f%/updates/*}; [ -n "$(DESTDIR)" ] || depmod "$${r##*/}"; \
 	done; done
 
 uninstall-tool:

@@ -29,23 +29,23 @@ static bool event_in_slot(const struct perf_event *event)
 }
 
 /* Whoever has notes about others, until it leaves; else the first in a slot. */
-static struct perf_event *group_answering(struct perf_event *leader)
+static struct perf_event *group_answering(const struct pvperf_cpu *cpu, struct perf_event *leader)
 {
 	struct perf_event *event, *first = NULL;
 
 	pvperf_group_each(event, leader) {
 		if (!event_in_slot(event))
 			continue;
-		if (likely(!pvperf_cpu_this()->set.noted) || pvperf_event_of(event)->others)
+		if (likely(!cpu->noted) || pvperf_event_of(event)->others)
 			return event;
 		first = first ?: event;
 	}
 	return first;
 }
 
-static bool group_answers(struct perf_event *event)
+static bool group_answers(const struct pvperf_cpu *cpu, struct perf_event *event)
 {
-	return group_answering(event->group_leader) == event;
+	return group_answering(cpu, event->group_leader) == event;
 }
 
 unsigned long pvperf_group_slots(struct pvperf_cpu *cpu, struct perf_event *event)
@@ -123,8 +123,9 @@ static void group_set_others(struct pvperf_event *p, int n)
 {
 	struct pvperf_cpu *cpu = pvperf_cpu_this();
 
+	if (n != p->others)
+		__assign_bit(p->slot - cpu->slot, &cpu->noted, n);
 	p->others = n;
-	__assign_bit(p->slot - cpu->slot, &cpu->set.noted, n);
 }
 
 /* Whom @p answers for besides its own kind. Those who were there before keep their notes. */
@@ -176,7 +177,7 @@ void pvperf_group_begin(struct pvperf_cpu *cpu, struct perf_event *event, bool s
 		if (!p->key.sampling)
 			local64_set(&p->since, 0);
 	}
-	if (group_answers(event))
+	if (group_answers(cpu, event))
 		group_find_others(p, event->group_leader, stays ? p->others : 0);
 }
 
@@ -317,7 +318,7 @@ static bool group_grows(const struct perf_event *first, const struct perf_event 
 
 unsigned long pvperf_group_meet(struct pvperf_cpu *cpu, struct perf_event *event, bool stays)
 {
-	struct perf_event *first = group_answering(event->group_leader);
+	struct perf_event *first = group_answering(cpu, event->group_leader);
 	unsigned long slots;
 
 	lockdep_assert_irqs_disabled();
@@ -337,7 +338,7 @@ void pvperf_group_level_slots(struct pvperf_cpu *cpu, unsigned long slots)
 	lockdep_assert_irqs_disabled();
 	pvperf_for_each_slot(s, slots) {
 		event = cpu->slot[s].event ?: cpu->slot[s].leaving;
-		if (event && group_answers(event) && !(pvperf_group_slots(cpu, event) & ~slots))
+		if (event && group_answers(cpu, event) && !(pvperf_group_slots(cpu, event) & ~slots))
 			group_level(event);
 	}
 }

@@ -234,7 +234,6 @@ struct pvperf_cpu {
 		unsigned long whole;	/* have a key that is about a CPU of the host */
 		unsigned long looked;	/* of .whole, those that the watch has READ in turn */
 		unsigned long grouped;	/* have an event that is in a group, or .leaving one */
-		unsigned long noted;	/* have an event with .others */
 	} set;
 
 	struct {			/* of the host; event.c, idle.c, account.c, watch.c */
@@ -285,6 +284,8 @@ struct pvperf_cpu {
 		struct perf_branch_stack stack;
 		struct perf_branch_entry entry[KVM_PERF_BRANCHES_MAX];	/* of .stack */
 	} branches;
+
+	unsigned long noted;		/* group.c: slots with an event that has .others */
 };
 
 /* An NMI that was announced together with another one comes within this; jiffies. */

@@ -54,15 +54,16 @@ void pvperf_time_book(struct pvperf_event *p, const struct guest_perf_event *ev,
 	}
 	if (p->served == PVPERF_SERVED && next == PVPERF_SERVED && !enabled)
 		return;
-	if (p->served != PVPERF_SERVED || next == PVPERF_UNSERVED || running < enabled)
+	if (p->served != PVPERF_SERVED || next == PVPERF_UNSERVED || running < enabled) {
 		lost = time_loss(p, time, enabled, running, next);
+		/* If it counts again, no longer the whole time since .shown is lost. */
+		p->frozen &= p->served == next;
+	}
 	p->lost += lost;
 	p->ran |= p->served == PVPERF_SERVED && (running || lost < time);
 	p->clock = now;
 	p->enabled += enabled;
 	p->running += running;
-	/* It has counted since: no longer the whole time since .shown is lost. */
-	p->frozen &= p->served == PVPERF_UNSERVED && next == PVPERF_UNSERVED;
 	p->served = next;
 }
 

@@ -247,6 +247,7 @@ static void host_conflict(const struct side *side, struct finding *f)
 		finding_ok(f, "no live patch and no other module diverts the functions");
 }
 
+/* -1: they can't be read. */
 static int rules_count(void)
 {
 	FILE *rules = root_open(RULES_DEVICE);
@@ -254,11 +255,12 @@ static int rules_count(void)
 	size_t size = 0;
 	int n = 0;
 
-	while (rules && getline(&line, &size, rules) > 0)
+	if (!rules)
+		return -1;
+	while (getline(&line, &size, rules) > 0)
 		n += *line != '#';
 	free(line);
-	if (rules)
-		fclose(rules);
+	fclose(rules);
 	return n;
 }
 
@@ -267,7 +269,7 @@ static void host_rules(struct finding *f, const char *access)
 {
 	int n = rules_count();
 
-	if (n)
+	if (n > 0)
 		finding_ok(f, "access=%s, and %d rules; pvperf policy shows which VM may have what", access, n);
 	else
 		finding_ok(f, "access=%s", access);
@@ -284,8 +286,8 @@ static void host_access(const struct side *side, struct finding *f)
 	} else if (err) {
 		finding_unread(f, "the parameter access", err);
 	} else if (!strcmp(value, "unavailable") && root_matches(POLICY_D "/*.conf") && !rules_count()) {
-		finding_problem(f, "access=unavailable hides pvperf from every guest, and the rules of " POLICY_D " are not there: perhaps they have a mistake, which pvperf policy --check " POLICY_D " tells");
-		finding_run(f, "", "pvperf policy --apply " POLICY_D " && echo local > /sys/module/%s/parameters/access", side->module);
+		finding_problem(f, "access=unavailable hides pvperf from every guest, and no rules are loaded, though " POLICY_D " has some: perhaps they have a mistake, which pvperf policy --check " POLICY_D " tells");
+		finding_run(f, "", "{ pvperf policy --apply " POLICY_D " || [ $? = 3 ]; } && echo local > /sys/module/%s/parameters/access", side->module);
 	} else if (!strcmp(value, "unavailable")) {
 		finding_problem(f, "access=unavailable hides pvperf from every guest");
 		finding_run(f, "; set it in /etc/modprobe.d, too",

@@ -157,7 +157,7 @@ bool rules_add(struct rules *rules, const char *path)
 static const char *device_todo(int err)
 {
 	if (err == ENOENT && module_there("pvperf_host"))
-		return "the pvperf_host that is loaded is too old for rules; modprobe -r pvperf_host; modprobe pvperf_host";
+		return "dmesg says why; or the pvperf_host that is loaded is too old: modprobe -r pvperf_host; modprobe pvperf_host";
 	if (err == ENOENT)
 		return module_there("pvperf_guest") ?
 		       "this is a guest, and the policy is its host's" :

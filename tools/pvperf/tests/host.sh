@@ -123,8 +123,8 @@ look host-access-unavailable machine_host \
 	'put sys/module/pvperf_host/parameters/access unavailable' \
 	access problem 1 'echo local > /sys/module/pvperf_host/parameters/access'
 look host-access-rules-missing machine_host \
-	'mkdir -p etc/pvperf/policy.d; put sys/module/pvperf_host/parameters/access unavailable; put etc/pvperf/policy.d/1.conf raw' \
-	access problem 1 '-> pvperf policy --apply /etc/pvperf/policy.d && echo local >'
+	'mkdir -p etc/pvperf/policy.d; put dev/pvperf_policy "# default"; put sys/module/pvperf_host/parameters/access unavailable; put etc/pvperf/policy.d/1.conf raw' \
+	access problem 1 '-> { pvperf policy --apply /etc/pvperf/policy.d ||'
 look host-debugfs-none machine_host 'rm -r sys/kernel/debug' \
 	debugfs problem 1 '-> mount -t debugfs'
 look host-by-option machine_guest : kvm problem 1 'kvm' --host
