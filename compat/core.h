@@ -107,7 +107,7 @@ static inline bool pvperf_core_in_group(const struct perf_event *event)
 
 /*
  * Walk through a group, from its leader on, which is its own .group_leader. @event: a member.
- * perf_group_attach() links siblings into the leader's .sibling_list by their own; it is empty without.
+ * perf_group_attach() links siblings into the leader's .sibling_list by their own.
  * A sibling that perf_group_detach() has taken out is in no list, and may still name the leader.
  * ctx->lock or ctx->mutex is held. Returns the next member; NULL behind the last one.
  */

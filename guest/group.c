@@ -338,7 +338,8 @@ void pvperf_group_level_slots(struct pvperf_cpu *cpu, unsigned long slots)
 	lockdep_assert_irqs_disabled();
 	pvperf_for_each_slot(s, slots) {
 		event = cpu->slot[s].event ?: cpu->slot[s].leaving;
-		if (event && group_answers(cpu, event) && !(pvperf_group_slots(cpu, event) & ~slots))
+		if (event && group_answers(cpu, event) &&
+		    !(pvperf_group_slots(cpu, event) & ~slots))
 			group_level(event);
 	}
 }

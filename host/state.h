@@ -100,7 +100,7 @@ struct pvperf_vm {
 	struct delayed_work work;	/* does what others want of the VM; holds a reference */
 	unsigned long todo;		/* bits of enum pvperf_vm_task */
 	unsigned long slots_at;		/* jiffies when a memory slot went ... */
-	unsigned long slots_since;	/* ... and since when the work puts that off; 0: it does not */
+	unsigned long slots_since;	/* ... and since when the work puts that off, or 0 */
 	unsigned long asked_at;		/* jiffies when one was asked for at once, or ended */
 	atomic_t asked;			/* how often that was ... */
 	int done;			/* ... and up to which of these it is done */

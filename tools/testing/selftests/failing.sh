@@ -88,7 +88,7 @@ nth() {
 	# busybox's insmod tries a second time.
 	insmod "/lab/$module.ko" 2>> /tmp/out || insmod "/lab/$module.ko" ||
 		complaints="$complaints $2: it cannot be loaded"
-	timeout 100 "./$3" > /tmp/out 2>&1
+	eval "timeout 100 ./$3" > /tmp/out 2>&1
 	[ $? -lt 124 ] || complaints="$complaints $2: $(tail -n 1 /tmp/out)"
 	[ "$(cat $functions/times)" = 0 ]
 }
@@ -105,7 +105,7 @@ function_fails() {
 	tap $? "$module: $1 fails"
 	[ -z "$complaints" ]
 	tap $? "$module, $3: it comes to its end each time" "$complaints"
-	rmmod "$module" && insmod "/lab/$module.ko" && "./$3" > /tmp/out 2>&1 && ! grep '^not ok' /tmp/out
+	rmmod "$module" && insmod "/lab/$module.ko" && eval "./$3" > /tmp/out 2>&1 && ! grep '^not ok' /tmp/out
 	tap $? "$module, $3: then all is as ever" "$(grep '^not ok' /tmp/out)"
 	echo "# $module: $1 failed in $n calls in turn"
 }
