@@ -387,7 +387,7 @@ void pvperf_group_take(struct perf_event *first, u64 time)
 				other_take(first, &p->other[i], event, time);
 }
 
-/* Levelled just now, what the next one has lost the others have lost, too. */
+/* Both have been levelled just now: the others have lost what @next has lost until now. */
 static void group_hand_over(const struct pvperf_event *p, struct pvperf_event *next)
 {
 	memcpy(next->other, p->other, sizeof(p->other));

@@ -84,8 +84,8 @@ static void vm_note_done(struct pvperf_vm *vm, int asked)
  * Each VM has a work of its own, so one whose process holds up perf does not keep others
  * waiting, as long as there are workers: WQ_MAX_ACTIVE, and as many for VMs that have ended.
  * The reference on the module lets rmmod fail meanwhile, instead of waiting. There is none on
- * struct kvm: whoever drops the last one runs the code of KVM's vendor module, which only open
- * files keep loaded.
+ * struct kvm: whoever drops the last one runs the code of KVM's vendor module, and on 6.12 nothing
+ * but open files keeps that module loaded.
  */
 void pvperf_request_work(struct work_struct *work)
 {
