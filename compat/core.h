@@ -44,7 +44,7 @@ static inline u64 pvperf_core_off(const struct perf_event *event)
 
 /*
  * Take time out of an event's running time. perf_event_update_time() only ever adds to
- * .total_time_running, under ctx->lock. ctx->lock is held. Returns how much it was;
+ * .total_time_running, with what pvperf_core_next_member() wants. Returns how much it was;
  * __perf_event_sync_stat() may have given the sum to another event.
  */
 static inline u64 pvperf_core_take_running(struct perf_event *event, u64 time)
@@ -58,7 +58,7 @@ static inline u64 pvperf_core_take_running(struct perf_event *event, u64 time)
  * Take time out of another PMU's event, too. @event: the event, which is on this CPU in the
  * context of ours; @now: a time of core's clock for the event's context. As above. If core has not
  * added up its time until @now, the sum may be below 0 until it does, which is before a reader
- * gets it: perf_event_update_time(), __perf_update_times(). ctx->lock is held.
+ * gets it: perf_event_update_time(), __perf_update_times().
  */
 static inline void pvperf_core_take_running_of_other(struct perf_event *event, u64 time, u64 now)
 {
@@ -109,7 +109,9 @@ static inline bool pvperf_core_in_group(const struct perf_event *event)
  * Walk through a group, from its leader on, which is its own .group_leader. @event: a member.
  * perf_group_attach() links siblings into the leader's .sibling_list by their own.
  * A sibling that perf_group_detach() has taken out is in no list, and may still name the leader.
- * ctx->lock or ctx->mutex is held. Returns the next member; NULL behind the last one.
+ * ctx->lock or ctx->mutex is held, or IRQs are off on the CPU on which the context is active, as
+ * for perf_event_read_local(): another CPU may then link a member that is off, and unlinks none
+ * but by an IPI. Returns the next member; NULL behind the last one.
  */
 static inline struct perf_event *pvperf_core_next_member(struct perf_event *event)
 {

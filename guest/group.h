@@ -4,7 +4,7 @@
 
 #include "state.h"
 
-/* With ctx->lock or ctx->mutex; for files that include compat/core.h. */
+/* For files that include compat/core.h; pvperf_core_next_member() says what has to be held. */
 #define pvperf_group_each(event, leader)					\
 	for (struct perf_event *__at = (leader);				\
 	     __at && ((event) = __at, true); __at = pvperf_core_next_member(__at))
@@ -32,7 +32,7 @@ void pvperf_group_level_slots(struct pvperf_cpu *cpu, unsigned long slots);
 
 /*
  * Levels the groups of the events in @slots, as far as all their slots are among these.
- * Their times and counts have been booked just now. ctx->lock is held.
+ * Their times and counts have been booked just now. Walks as pvperf_group_each().
  */
 static inline void pvperf_group_level(struct pvperf_cpu *cpu, unsigned long slots)
 {

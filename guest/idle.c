@@ -6,6 +6,7 @@
  */
 #include <linux/bitops.h>
 #include <linux/jiffies.h>
+#include <linux/minmax.h>
 #include <linux/sched/clock.h>
 #include "caps.h"
 #include "counters.h"
@@ -144,8 +145,11 @@ unsigned long pvperf_starve_make_room(struct pvperf_cpu *cpu)
  */
 static void starve_excuse_event(struct pvperf_event *p, u64 time)
 {
-	if (p->lost - p->lost_before <= time)
-		p->lost = p->lost_before;
+	if (p->lost - p->lost_before > time)
+		return;
+	p->lost = p->lost_before;
+	/* If it has not run, its books began anew in this flush. */
+	p->level_lost = min(p->level_lost, p->lost);
 }
 
 void pvperf_starve_excuse(struct pvperf_cpu *cpu, unsigned long slots, u64 began)

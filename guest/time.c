@@ -93,6 +93,8 @@ void pvperf_time_take_lost(struct perf_event *event)
 	struct pvperf_event *p = pvperf_event_of(event);
 	u64 here = pvperf_core_tstamp(event) - p->added;
 	u64 lost = min(time_lost(event), here - p->shown);
+	/* Of a group that is read event by event core has added up the one that is read. */
+	bool newer = here - p->taken != p->shown;
 
 	lockdep_assert_irqs_disabled();
 	if (lost > p->taken) {
@@ -101,5 +103,6 @@ void pvperf_time_take_lost(struct perf_event *event)
 		p->taken += lost;
 	}
 	p->shown = here - p->taken;
-	p->frozen = p->served == PVPERF_UNSERVED;
+	if (newer)
+		p->frozen = p->served == PVPERF_UNSERVED;
 }

@@ -36,7 +36,7 @@ pvperf_time_book_whole(struct pvperf_event *p, const struct guest_perf_event *ev
 	return true;
 }
 
-/* Takes the lost time out of the event's running time. ctx->lock is held. */
+/* Takes the lost time out of the event's running time. Walks its group as pvperf_group_each(). */
 void pvperf_time_take_lost(struct perf_event *event);
 
 #endif /* _PVPERF_GUEST_TIME_H */

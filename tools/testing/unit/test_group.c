@@ -506,6 +506,31 @@ static void test_away_twice(void)
 	group_free(event);
 }
 
+/* The host is away, and a program reads the group's events one by one. */
+static void test_away_one_by_one(void)
+{
+	struct perf_event *leader = event_new(&ours, NULL), *event[] = { leader, event_new(&ours, leader) };
+	int i, s;
+
+	begin_anew();
+	served[0] = served[1] = 1;
+	group_in(leader, 0);
+	pass(leader, 5 * SEC);
+	watch(leader);
+	unit_now += SEC;
+	for (i = 0; i < 2; i++) {
+		core_update(event[i]);
+		for (s = 0; s < 2; s++)
+			pvperf_time_book(pvperf_event_of(event[s]), NULL, PVPERF_UNSERVED, unit_now);
+		for (s = 0; s < 2; s++)
+			pvperf_time_take_lost(event[s]);
+	}
+	tap(near(leader->total_time_running / 5e9, 1) && near(event[1]->total_time_running / 5e9, 1),
+	    "the host is away, the events are read one by one: running %.3f and %.3f of 5 s",
+	    leader->total_time_running / 1e9, event[1]->total_time_running / 1e9);
+	group_free(leader);
+}
+
 /* What a sampling event counts is not cut, and nothing of the others is taken. */
 static void test_sampling(void)
 {
@@ -603,6 +628,7 @@ int main(void)
 	test_led_one_by_one(false);
 	test_led_one_by_one(true);
 	test_away_twice();
+	test_away_one_by_one();
 	test_sampling();
 	test_random();
 	return tap_end();
