@@ -160,12 +160,13 @@ static void claim_work(struct work_struct *work)
 	claim_put(claim);
 }
 
-int pvperf_claim(struct pvperf_vm *vm)
+int pvperf_claim(struct pvperf_vm *vm, bool *waits)
 {
 	struct claim *claim;
 	int err;
 
-	if (claim_is_vain(vm, pvperf_policy_word(&vm->policy, PVPERF_WORD_ACCESS)))
+	*waits = !claim_is_vain(vm, pvperf_policy_word(&vm->policy, PVPERF_WORD_ACCESS));
+	if (!*waits)
 		return -KVM_EUSERS;
 	claim = kzalloc(sizeof(*claim), GFP_KERNEL_ACCOUNT);
 	if (!claim)

@@ -65,20 +65,24 @@ static int open_check(struct pvperf_vm *vm, struct open *open)
 }
 
 /* access=exclusive or force: claims the host, and may wait for other VMs. */
-static noinline int open_claim(struct pvperf_vm *vm, struct open *open)
+static noinline int open_claim(struct pvperf_vcpu *vcpu, struct open *open)
 {
-	int err = pvperf_claim(vm) ?: open_check(vm, open);
+	struct pvperf_vm *vm = vcpu->vm;
+	bool waits;
+	int err = pvperf_claim(vm, &waits) ?: open_check(vm, open);
 
+	if (waits)
+		vcpu->waited = vcpu->calls;
 	if (err == -KVM_EUSERS)
 		pvperf_refusal_note(vm, PVPERF_WORD_ACCESS, &open->attr);
 	return err;
 }
 
-static int open_admit(struct pvperf_vm *vm, struct open *open)
+static int open_admit(struct pvperf_vcpu *vcpu, struct open *open)
 {
-	int err = open_check(vm, open);
+	int err = open_check(vcpu->vm, open);
 
-	return unlikely(err == -KVM_EUSERS) ? open_claim(vm, open) : err;
+	return unlikely(err == -KVM_EUSERS) ? open_claim(vcpu, open) : err;
 }
 
 /* ------------------------------------------------------------------ the event */
@@ -218,7 +222,7 @@ int pvperf_open(struct pvperf_vcpu *vcpu, u64 addr, const s32 *id)
 		return err;
 	/* The host may be given back before the event is open, as the VM's last one has ended. */
 	do {
-		err = open_admit(vm, &open);
+		err = open_admit(vcpu, &open);
 		if (err)
 			return err;
 		err = open_admitted(vcpu, &open);

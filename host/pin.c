@@ -277,8 +277,8 @@ void pvperf_pin_log(struct pvperf_vm *vm, const struct pvperf_pin *pin)
 
 /*
  * The page that the VM has pinned there, with one more reference; NULL if there is
- * none. Userspace may have put other memory there since, as it does for a poisoned
- * page, too: that is an error as long as the old page has a user.
+ * none. The slot may have another address since, as for a poisoned page: that is an error as
+ * long as the old page has a user.
  */
 static struct pvperf_pin *pin_again(struct pvperf_vm *vm, u64 gpa)
 {

@@ -161,7 +161,7 @@ static bool vm_settle(struct pvperf_vm *vm, long wait)
 	/* Others have used up the time, and it was asked a moment ago. */
 	if (wait < HZ && time_before(jiffies, READ_ONCE(vm->asked_at) + HZ))
 		return false;
-	pr_warn_ratelimited("process %d (%s) keeps perf from ending its events: another thread of it holds the lock of a vCPU's thread (perf_event_open, and memory that does not arrive); end that process\n",
+	pr_warn_ratelimited("process %d (%s) keeps perf from ending its events: a thread of it, or who may trace it or count CPUs, holds perf's lock of a vCPU's thread or of a CPU (perf_event_open, and memory that does not arrive); end that one\n",
 			    vm->pid, vm->name);
 	return false;
 }

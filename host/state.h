@@ -140,7 +140,7 @@ struct pvperf_vcpu {
 	struct list_head events;
 	u32 nr_events;
 	u32 calls;			/* so far, by the vCPU itself */
-	u32 waited;			/* for max_opens, in which call */
+	u32 waited;			/* an OPEN has, in which call */
 	atomic64_t call_at;		/* refusal.c: when the next call may be */
 	struct pvperf_host_event *recent[PVPERF_VCPU_RECENT];	/* by id */
 	struct pvperf_pin *pin;		/* of the attached page, or NULL */

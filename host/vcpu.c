@@ -114,16 +114,18 @@ static void vcpu_rebind(struct pvperf_vcpu *vcpu)
 
 static void vcpu_unpin(struct pvperf_vcpu *vcpu, enum pvperf_end end)
 {
+	unsigned long flags;
+
 	if (!vcpu->pin)
 		return;
-	/* The VM may be ending: see vm_abandon(). */
-	rcu_read_lock();
+	/* A reader of RCU, for vm_abandon(); and nothing delays the writes behind a reset. */
+	local_irq_save(flags);
 	if (end == PVPERF_END_GONE && !READ_ONCE(vcpu->dead) && !pvperf_pin_poisoned(vcpu->head)) {
 		WRITE_ONCE(vcpu->head->reason, READ_ONCE(vcpu->vm->reason));
 		WRITE_ONCE(vcpu->head->state, KVM_PERF_PAGE_GONE);
 		pvperf_pin_log(vcpu->vm, vcpu->pin);
 	}
-	rcu_read_unlock();
+	local_irq_restore(flags);
 	WRITE_ONCE(vcpu->head, NULL);
 	/* An overflow handler that still has the old .head runs in the vCPU's own thread. */
 	WARN_ON_ONCE(vcpu->nr_events && vcpu->thread->task != current);
@@ -310,7 +312,12 @@ static u32 vcpu_reopen(struct pvperf_vcpu *vcpu, pvperf_which *which)
 
 	lockdep_assert_held(&vcpu->lock);
 	list_for_each_entry(event, &vcpu->events, node) {
-		if (READ_ONCE(vcpu->dead) || (which && !which(event)))
+		/* Reset just now. A VM that takes the PMU does not wait until its request is served. */
+		if (READ_ONCE(vcpu->dead)) {
+			pvperf_vcpu_clear(vcpu, PVPERF_END_SILENT);
+			break;
+		}
+		if (which && !which(event))
 			continue;
 		pvperf_event_reopen(event);
 		n++;
