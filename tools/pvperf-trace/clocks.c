@@ -126,6 +126,16 @@ const struct clock *run_at(struct run *run, uint64_t tsc)
 	return run->now;
 }
 
+uint64_t run_thread(struct run *run, uint64_t at)
+{
+	if (!run->now)
+		return 0;
+	run->judged = run->judged ?: run->now;
+	while (run->judged + 1 < run->end && run->judged[1].at <= at)
+		run->judged++;
+	return run->judged->tid;
+}
+
 const struct clock *run_next(const struct run *run)
 {
 	const struct clock *c = run->now;

@@ -10,15 +10,6 @@
 
 static bool asked;		/* --why */
 
-/* The thread that runs the vCPU; with -t nobody says which. */
-static uint64_t thread_at(struct run *run, uint64_t at)
-{
-	run->judged = run->judged ?: run->now;
-	while (run->judged + 1 < run->end && run->judged[1].at <= at)
-		run->judged++;
-	return run->judged->tid;
-}
-
 static void guest_judge(struct tracecmd_input *buffer, struct tep_record *record)
 {
 	struct dat *dat = dat_of(buffer);
@@ -29,13 +20,15 @@ static void guest_judge(struct tracecmd_input *buffer, struct tep_record *record
 		return;
 	if (dat->runs[cpu].others) {
 		dat->strange++;
+		if (asked)	/* a task may have run there */
+			why_guest_forget(dat);
 		return;
 	}
-	tid = thread_at(&dat->runs[cpu], record->ts);
+	tid = run_thread(&dat->runs[cpu], record->ts);
 	if (tid)
 		proof_judge(&dat->shares[cpu], tid, record->ts);
 	if (asked)
-		why_guest(buffer, record, tid);
+		why_guest(buffer, record);
 }
 
 static int judge(struct tracecmd_input *buffer, struct tep_record *record, int cpu, void *copies)

@@ -27,16 +27,24 @@ static struct thread *thread_of(uint64_t tid)
 	return t;
 }
 
+/* Whether its events since the last entry or exit lie inside is not known. */
+static void give_up(struct thread *t)
+{
+	t->share->seen -= t->inside + t->outside;
+	t->share->lost += t->inside + t->outside;
+	t->inside = t->outside = 0;
+}
+
 /* The events since the last entry or exit: @left says whether the guest was left in order. */
-static void settle(const struct thread *t, bool left)
+static void settle(struct thread *t, bool left)
 {
 	struct share *share = t->share;
 
 	if (!share)
 		return;
-	/* Whether they lie inside is not known if an exit is missing, or events were lost. */
+	/* An exit is missing, or events were lost. */
 	if (t->known != losses || (t->in_guest && !left)) {
-		share->seen -= t->inside + t->outside;
+		give_up(t);
 		return;
 	}
 	share->judged += t->inside + t->outside;
@@ -73,11 +81,18 @@ void proof_judge(struct share *share, uint64_t tid, uint64_t at)
 {
 	struct thread *t = thread_of(tid);
 
-	if (!t || (t->known && t->known != losses))
+	if (!t)
 		return;
+	if (t->known && t->known != losses) {
+		share->lost++;
+		return;
+	}
 	share->seen++;
 	if (!t->known)
 		return;
+	/* Two files of one VM. */
+	if (t->share && t->share != share)
+		give_up(t);
 	t->share = share;
 	/* A tick of the guest's TSC may be two of the host's: it can seem to be a tick late. */
 	if (t->in_guest || at <= t->left + 1)
@@ -92,7 +107,7 @@ void proof_judge(struct share *share, uint64_t tid, uint64_t at)
 bool proof_tell(const char *path, unsigned int cpu, const struct share *share)
 {
 	uint64_t beside = share->seen - share->judged;
-	bool many = beside > share->judged * BESIDE_MANY;
+	bool many = beside + share->lost > share->judged * BESIDE_MANY;
 	static bool told;
 
 	if (no_memory) {
@@ -112,6 +127,10 @@ bool proof_tell(const char *path, unsigned int cpu, const struct share *share)
 		quote_begin(path);
 		fprintf(stderr, "CPU %u: %" PRIu64 " events lie before or after all that the host has recorded of their vCPU%s\n",
 			cpu, beside, many ? ": are these recordings of the same time, and is the clock right?" : "");
+	}
+	if (share->lost) {
+		quote_begin(path);
+		fprintf(stderr, "CPU %u: %" PRIu64 " events cannot be judged, as the host lost events\n", cpu, share->lost);
 	}
 	return share->inside == share->judged && !many;
 }

@@ -28,6 +28,8 @@
 
 #define SIDES_MAX	65	/* the host, and as many guests as merge takes */
 #define WAIT_MS	90000	/* the script gives up before, when it starts */
+#define STOP_MS	10000	/* for the guests to stop recording */
+#define STOP_STEP_MS	100
 
 const char record_help[] =
 "pvperf record -o DIR --guest NAME=COMMAND [--guest ...] [--host COMMAND] [-e EVENT]... [-b KIB] [-- CMD]\n"
@@ -221,8 +223,8 @@ static int options_take(int argc, char **argv)
 		return status;
 	if (!dir || nr_sides < 2)
 		return usage("it wants -o DIR and --guest NAME=COMMAND");
-	return events ? EXIT_FITS : event_add("sched:sched_switch") ?: event_add("sched:sched_wakeup") ?:
-	       event_add("sched:sched_migrate_task");
+	return events ? EXIT_FITS : event_add("sched:sched_switch") ?: event_add("sched:sched_waking") ?:
+	       event_add("sched:sched_wakeup") ?: event_add("sched:sched_migrate_task");
 }
 
 /* -------------------------------------------------------------------- the sides */
@@ -546,16 +548,33 @@ static int until_ended(char **command)
 	return err ? failed(*command, strerror(err)) : EXIT_FITS;
 }
 
-/* The host's last, as only its events tell where those of the guests belong. */
+/* Each guest has said how large its file is: it does not record any more. Or some time has passed. */
+static void guests_wait(void)
+{
+	struct pollfd p = { .events = POLLIN };
+	int i, left = STOP_MS;
+
+	for (i = 1; i < nr_sides; i++) {
+		p.fd = sides[i].from;
+		for (; left > 0 && !poll(&p, 1, STOP_STEP_MS); left -= STOP_STEP_MS)
+			;
+	}
+}
+
+/*
+ * The host records longest, as only its events tell where those of the guests belong; but not
+ * while a guest sends its file, or does not.
+ */
 static int all_fetch(void)
 {
 	int i, status = EXIT_FITS;
 
 	for (i = 1; i < nr_sides; i++)
 		side_stop(&sides[i]);
+	guests_wait();
+	side_stop(&sides[0]);
 	for (i = 1; i < nr_sides; i++)
 		status |= side_fetch(&sides[i]);
-	side_stop(&sides[0]);
 	return status | side_fetch(&sides[0]);
 }
 

@@ -11,6 +11,7 @@
 
 #define SPANS		8192		/* of a vCPU: how far back a wake-up is explained */
 #define PENDING_MAX	4096		/* tasks that woke and have not run */
+#define HOPS		8		/* between vCPUs, from a wake-up until the task runs */
 #define REASONS		2048
 #define TEXT		32
 
@@ -36,9 +37,18 @@ struct vcpu {
 	uint64_t cpu;			/* of the host, that it waits for */
 };
 
+/* From .from on the task is on this vCPU's queue. */
+struct hop {
+	uint64_t from;
+	unsigned int cpu;	/* of the guest */
+	const struct vcpu *vcpu;
+};
+
 struct pending {
-	const struct dat *guest;
-	uint64_t pid, at;
+	struct dat *guest;
+	uint64_t pid;
+	struct hop hops[HOPS];
+	size_t nr;
 };
 
 /* A part of the answer. */
@@ -56,7 +66,9 @@ static size_t nr_vcpus;
 static struct pending pending[PENDING_MAX];
 static size_t nr_pending;
 static char running[CPUS_MAX][TEXT];	/* on the host's CPUs */
-static uint64_t seen, told;
+static uint64_t seen, told, forgotten;
+static const char *const wanted[] = { "kvm_entry", "kvm_exit", "sched_switch", "sched_wakeup" };
+static bool there[4];			/* of these in the host's recording */
 static const struct gap *gaps;		/* of the host, those to come */
 static size_t nr_gaps;
 static uint64_t gap_end;
@@ -202,10 +214,13 @@ void why_host(struct tracecmd_input *buffer, struct tep_record *record)
 	struct tep_event *e = dat_event(buffer, record);
 	struct vcpu *v;
 	uint64_t pid;
+	size_t i;
 
 	gaps_see(record->ts);
 	if (!e || !dat_number(e, record, "common_pid", &pid))
 		return;
+	for (i = 0; i < 4; i++)
+		there[i] |= !strcmp(e->name, wanted[i]);
 	v = vcpu_of(pid);
 	if (v && e->id == dat_of(buffer)->entry) {
 		span_begin(v, record->ts, IN_GUEST, "");
@@ -244,22 +259,31 @@ static int part_compare(const void *a, const void *b)
 	return one->ticks > two->ticks ? -1 : one->ticks < two->ticks;
 }
 
-/* What the vCPU did from @from to @to, back from its last span. */
-static size_t parts_make(const struct vcpu *v, uint64_t from, uint64_t to, struct part *parts)
+/* Adds what the vCPU did from @from to @to, back from its last span. @v: NULL if it is not known. */
+static void parts_add(const struct vcpu *v, uint64_t from, uint64_t to, struct part *parts, size_t *nr)
 {
 	static const struct span unknown = { .kind = NOT_KNOWN };
-	size_t nr = 0, i, kept = v->nr < SPANS ? v->nr : SPANS;
+	size_t i, kept = !v ? 0 : v->nr < SPANS ? v->nr : SPANS;
 	const struct span *s;
 
 	for (i = 0; i < kept && to > from; i++) {
 		s = &v->spans[(v->nr - 1 - i) % SPANS];
 		if (s->from >= to)
 			continue;
-		part_add(parts, &nr, s, to - (s->from > from ? s->from : from));
+		part_add(parts, nr, s, to - (s->from > from ? s->from : from));
 		to = s->from > from ? s->from : from;
 	}
 	if (to > from)
-		part_add(parts, &nr, &unknown, to - from);
+		part_add(parts, nr, &unknown, to - from);
+}
+
+/* What the vCPUs did on whose queues the task waited until @now. */
+static size_t parts_make(const struct pending *p, uint64_t now, struct part *parts)
+{
+	size_t nr = 0, i;
+
+	for (i = 0; i < p->nr; i++)
+		parts_add(p->hops[i].vcpu, p->hops[i].from, i + 1 < p->nr ? p->hops[i + 1].from : now, parts, &nr);
 	qsort(parts, nr, sizeof(*parts), part_compare);
 	return nr;
 }
@@ -298,18 +322,18 @@ static void tell_json(const struct pending *p, const char *comm, int cpu, uint64
 	json_object_object_add(o, "task", json_object_new_string(comm));
 	json_object_object_add(o, "pid", json_object_new_uint64(p->pid));
 	json_object_object_add(o, "cpu", json_object_new_int(cpu));
-	json_object_object_add(o, "woken", json_object_new_uint64(p->at));
-	json_object_object_add(o, "us", json_object_new_double(us(now - p->at)));
+	json_object_object_add(o, "woken", json_object_new_uint64(p->hops->from));
+	json_object_object_add(o, "us", json_object_new_double(us(now - p->hops->from)));
 	for (i = 0; i < nr; i++)
 		json_object_array_add(all, part_json(&parts[i]));
 	json_object_object_add(o, "parts", all);
 	json_object_array_add(list, o);
 }
 
-static void tell(const struct pending *p, char *comm, int cpu, uint64_t now, const struct vcpu *v)
+static void tell(const struct pending *p, char *comm, int cpu, uint64_t now)
 {
-	static struct part parts[SPANS + 1];
-	size_t nr = parts_make(v, p->at, now, parts), i;
+	static struct part parts[HOPS * (SPANS + 1)];
+	size_t nr = parts_make(p, now, parts), i;
 
 	told++;
 	quote_plain(comm);
@@ -318,7 +342,7 @@ static void tell(const struct pending *p, char *comm, int cpu, uint64_t now, con
 		return;
 	}
 	quote(stdout, p->guest->path);
-	printf(": %s (%" PRIu64 ") woke at %" PRIu64 " and ran %.1f us later, on CPU %d\n", comm, p->pid, p->at, us(now - p->at), cpu);
+	printf(": %s (%" PRIu64 ") woke at %" PRIu64 " and ran %.1f us later, on CPU %d\n", comm, p->pid, p->hops->from, us(now - p->hops->from), cpu);
 	for (i = 0; i < nr; i++) {
 		quote_plain(parts[i].what);
 		printf("%12.1f us  %s%s%s\n", us(parts[i].ticks), kinds[parts[i].kind],
@@ -346,16 +370,58 @@ static struct pending *pending_of(const struct dat *guest, uint64_t pid)
 	return NULL;
 }
 
-static void task_wakes(const struct dat *guest, struct tep_event *e, struct tep_record *record)
+/* The last hop is to a vCPU that is not known if there are more than HOPS. */
+static void hop_add(struct pending *p, uint64_t at, uint64_t cpu)
 {
-	uint64_t pid;
+	struct run *run = cpu < p->guest->cpus ? &p->guest->runs[cpu] : NULL;
+	struct hop hop = { .from = at, .cpu = cpu };
+
+	if (p->nr && p->hops[p->nr - 1].cpu == cpu)
+		return;
+	if (p->nr == HOPS) {
+		p->hops[HOPS - 1].vcpu = NULL;
+		p->hops[HOPS - 1].cpu = cpu;
+		return;
+	}
+	if (run && !run->others && p->nr + 1 < HOPS)
+		hop.vcpu = vcpu_of(run_thread(run, at));
+	p->hops[p->nr++] = hop;
+}
+
+/*
+ * The waker tells sched_waking. The task's new CPU tells sched_wakeup, and where that is another
+ * one it does so as late as it takes its interrupt. A recording may have the latter only.
+ */
+static void task_wakes(struct dat *guest, struct tep_event *e, struct tep_record *record)
+{
+	uint64_t pid, cpu;
+	struct pending *p;
 	char comm[TEXT];
 
 	dat_text(e, record, "comm", comm, sizeof(comm));
 	if (!dat_number(e, record, "pid", &pid) || !is_asked(pid, comm) ||
-	    pending_of(guest, pid) || nr_pending == PENDING_MAX)
+	    !dat_number(e, record, "target_cpu", &cpu))
 		return;
-	pending[nr_pending++] = (struct pending){ guest, pid, record->ts };
+	p = pending_of(guest, pid);
+	if (!p && nr_pending == PENDING_MAX) {
+		forgotten++;
+		return;
+	}
+	if (!p) {
+		p = &pending[nr_pending++];
+		*p = (struct pending){ .guest = guest, .pid = pid };
+	}
+	hop_add(p, record->ts, cpu);
+}
+
+static void task_moves(const struct dat *guest, struct tep_event *e, struct tep_record *record)
+{
+	uint64_t pid, cpu;
+	struct pending *p;
+
+	p = dat_number(e, record, "pid", &pid) ? pending_of(guest, pid) : NULL;
+	if (p && dat_number(e, record, "dest_cpu", &cpu))
+		hop_add(p, record->ts, cpu);
 }
 
 /* It was still on its CPU when it woke, and did not wait. */
@@ -369,8 +435,7 @@ static void task_leaves(const struct dat *guest, struct tep_event *e, struct tep
 		*p = pending[--nr_pending];
 }
 
-static void task_runs(const struct dat *guest, struct tep_event *e, struct tep_record *record,
-		      const struct vcpu *v)
+static void task_runs(const struct dat *guest, struct tep_event *e, struct tep_record *record)
 {
 	struct pending *p;
 	char comm[TEXT];
@@ -383,23 +448,29 @@ static void task_runs(const struct dat *guest, struct tep_event *e, struct tep_r
 		return;
 	seen++;
 	dat_text(e, record, "next_comm", comm, sizeof(comm));
-	if (v && (record->ts - p->at) / per_second > why.over)
-		tell(p, comm, record->cpu, record->ts, v);
+	/* Nothing tells when it came here. */
+	if (p->hops[p->nr - 1].cpu != (unsigned int)record->cpu)
+		p->hops[p->nr - 1].vcpu = NULL;
+	if ((record->ts - p->hops->from) / per_second > why.over)
+		tell(p, comm, record->cpu, record->ts);
 	*p = pending[--nr_pending];
 }
 
-void why_guest(struct tracecmd_input *buffer, struct tep_record *record, uint64_t tid)
+void why_guest(struct tracecmd_input *buffer, struct tep_record *record)
 {
 	struct tep_event *e = dat_event(buffer, record);
 
 	gaps_see(record->ts);
 	if (!e)
 		return;
-	if (!strcmp(e->name, "sched_wakeup") || !strcmp(e->name, "sched_wakeup_new"))
+	if (!strcmp(e->name, "sched_waking") || !strcmp(e->name, "sched_wakeup") ||
+	    !strcmp(e->name, "sched_wakeup_new")) {
 		task_wakes(dat_of(buffer), e, record);
-	if (!strcmp(e->name, "sched_switch")) {
+	} else if (!strcmp(e->name, "sched_migrate_task")) {
+		task_moves(dat_of(buffer), e, record);
+	} else if (!strcmp(e->name, "sched_switch")) {
 		task_leaves(dat_of(buffer), e, record);
-		task_runs(dat_of(buffer), e, record, vcpu_of(tid));
+		task_runs(dat_of(buffer), e, record);
 	}
 }
 
@@ -411,12 +482,39 @@ void why_guest_forget(const struct dat *guest)
 	for (i = 0; i < nr_pending; i++)
 		if (pending[i].guest != guest)
 			pending[n++] = pending[i];
+	forgotten += nr_pending - n;
 	nr_pending = n;
+}
+
+/* False: the host's events don't say what its vCPUs did. */
+static bool is_explained(void)
+{
+	bool all = true;
+	size_t i;
+
+	for (i = 0; i < 4; i++) {
+		if (there[i])
+			continue;
+		fprintf(stderr, "pvperf: the host's recording has no %s: record that, or what its vCPUs did is told wrong\n",
+			wanted[i]);
+		all = false;
+	}
+	return all;
+}
+
+/* Wake-ups of which no time is known. */
+static void rest_tell(uint64_t n, const char *why_not)
+{
+	if (n)
+		fprintf(stderr, "pvperf: of %" PRIu64 " more wake-ups of %s it is not known how long they took: %s\n",
+			n, why.task, why_not);
 }
 
 bool why_end(void)
 {
-	if (!seen)
+	rest_tell(nr_pending, "the recording ends before the task runs");
+	rest_tell(forgotten, "events were lost before the task ran, or a CPU's clock is not known");
+	if (!seen && !nr_pending && !forgotten)
 		fprintf(stderr, "pvperf: no wake-up of %s was recorded: a task has the name that ps shows as comm, of 15 letters at most\n",
 			why.task);
 	if (list)
@@ -425,5 +523,5 @@ bool why_end(void)
 		printf("%" PRIu64 " of %" PRIu64 " wake-ups of %s took more than %g us\n",
 		       told, seen, why.task, why.over * 1e6);
 	fflush(stdout);
-	return seen;
+	return is_explained() && seen;
 }

@@ -20,14 +20,14 @@ void why_begin(const struct why *why, const struct copies *copies);
 /* A thread that runs a vCPU. False if there is no memory. */
 bool why_vcpu(uint64_t tid);
 
-/* All events, in the order of time; @tid is the vCPU's that the guest's event is on. */
+/* All events, in the order of time. */
 void why_host(struct tracecmd_input *buffer, struct tep_record *record);
-void why_guest(struct tracecmd_input *buffer, struct tep_record *record, uint64_t tid);
+void why_guest(struct tracecmd_input *buffer, struct tep_record *record);
 
-/* Events of a guest were lost. */
+/* Events of a guest were lost, or are on a CPU whose clock is not known. */
 void why_guest_forget(const struct dat *guest);
 
-/* What is told at the end. False: the task did not wake. */
+/* What is told at the end. False: the task did not wake, or the host's events don't say why. */
 bool why_end(void);
 
 #endif /* PVPERF_WHY_H */

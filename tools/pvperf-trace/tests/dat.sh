@@ -245,6 +245,20 @@ dat_says dat-why-migrated 0 "         2.0 us  waiting for the host's CPU, which 
          1.5 us  in the guest
          1.0 us  in the host, after the exit: 64
          0.5 us  waiting for the host's CPU, which ran: hog" "${dat_files[@]}" --why victim --over 4us
+dat_make 1 why remote
+dat_says dat-why-remote 0 "$why_parts" "${dat_files[@]}" --why victim --over 4us
+dat_make 1 why pulled
+dat_says dat-why-pulled 0 "ran 5.0 us later, on CPU 1
+         3.0 us  in the guest
+         1.0 us  waiting for the host's CPU, which ran: hog
+         0.5 us  waiting for the host's CPU, which ran: pig
+         0.5 us  in the host, after the exit: 64" "${dat_files[@]}" --why victim --over 4us
+dat_make 1 why pulled-unseen
+dat_says dat-why-pulled-unseen 0 "         5.0 us  not known" "${dat_files[@]}" --why victim --over 4us
+dat_make 1 why starved
+dat_says dat-why-starved 3 'of 1 more wake-ups of victim it is not known how long they took: the recording ends' "${dat_files[@]}" --why victim
+dat_make 1 why no-switch
+dat_says dat-why-no-switch 3 "the host's recording has no sched_switch" "${dat_files[@]}" --why victim
 dat_make 1 why short
 dat_says dat-why-short 1 'it does not tell how fast the TSC is' "${dat_files[@]}" --why victim
 dat_make 1 why lost-host

@@ -78,6 +78,10 @@ for shift in 3600000000000 -3600000000000; do
 	merge_clocks "$(printf %u $((offset + shift)))" 4294967296 32
 	merged merge-wrong-by$shift 3 'are these recordings of the same time' -h "$work/host" -g "$work/guest"
 done
+# Nor is it hidden by events that the host lost, which leave nothing to judge.
+merge_clocks "$(printf %u $((offset - 3600000000000)))" 4294967296 32
+echo 'CPU:3 [LOST 12 EVENTS]' >> "$work/host"
+merged merge-wrong-and-lost 3 'CPU 0: 4 events cannot be judged, as the host lost events' -h "$work/host" -g "$work/guest"
 merge_files
 merge_clocks $offset 4294967296 32
 sed -i '$d' "$work/host"

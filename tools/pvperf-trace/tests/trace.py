@@ -13,7 +13,7 @@ offsets that are wrong by so much, with `ticks=N` so many ticks are a nanosecond
 `apics=A,B...` CPU 0 of a guest has the APIC id A and so on, and the host has made the vCPUs in the
 opposite order; without it the modules are old ones, which tell no APIC id. With
 `why` for all there is one wake-up, of which is known what happened until its task ran; with
-`lost` behind it events of the guest are lost. The
+another word behind it something is otherwise, see wakeup(). The
 format is that of trace-cmd.dat.v7(5), the pages are the kernel's (events/header_page).
 """
 
@@ -47,6 +47,7 @@ EVENTS = {      # name: (identifier, system, fields)
     'sched_switch': (906, 'sched', [('prev_comm', COMM), ('prev_pid', INT), ('prev_state', INT),
                                     ('next_comm', COMM), ('next_pid', INT)]),
     'sched_wakeup': (907, 'sched', [('comm', COMM), ('pid', INT), ('target_cpu', INT)]),
+    'sched_waking': (910, 'sched', [('comm', COMM), ('pid', INT), ('target_cpu', INT)]),
     'sched_migrate_task': (909, 'sched', [('comm', COMM), ('pid', INT), ('dest_cpu', INT)]),
 }
 MASK = (1 << 64) - 1
@@ -195,6 +196,18 @@ def wakeup():
     if what == 'lost':     # the switch is, and then there is another wake-up
         guest[4:] = [(1_100_001, None), (1_904_000, record('sched_wakeup', 9, b'victim', 42, 0)),
                      (1_905_000, record('sched_switch', 9, b'swapper', 0, 0, b'victim', 42))]
+    other_guest = []
+    if what == 'remote':    # CPU 0 takes its interrupt late
+        guest[3:4] = [(1_100_000, record('sched_waking', 9, b'victim', 42, 0)), (1_104_900, record('sched_wakeup', 0, b'victim', 42, 0))]
+    if what.startswith('pulled'):    # by CPU 1, which was in the guest all the time
+        host += [(1_000_000, record('pvperf_clock', 7, *clock[:3], 1_000_000, 1_000_000, 1, 1001, 0)), (1_089_000, record('kvm_entry', 1001, 1)), (1_106_000, record('kvm_exit', 1001, 64))]
+        other_guest = [(1_000_000, record('pvperf_guest_clock', 9, clock[0], 1_000_000)),
+                       (1_103_000, record('sched_migrate_task', 9, b'victim', 42, 1)), (1_105_000, guest.pop()[1])]
+        if what == 'pulled-unseen':
+            other_guest.pop(1)
+    if what == 'starved':
+        guest.pop()
+    host += [(1_085_000, record('sched_wakeup', 9, b'pig', 6, 0))]
     host += [(t, record('kvm_entry', thread, 0)) for t in (1_090_000, 1_104_500)]
     between = [(1_101_000, record('kvm_exit', thread, 64)),
                (1_101_500, record('sched_switch', thread, b'qemu', thread, 0, b'hog', 5)),
@@ -207,7 +220,9 @@ def wakeup():
     if what == 'migrated':      # to CPU 1, which cow has from owl
         host = [e for e in host if e[0] != 1_104_000] + [(1_102_000, record('sched_migrate_task', 5, b'qemu', thread, 1))]
         other = [(1_100_500, record('sched_switch', 7, b'owl', 7, 0, b'cow', 8)), (1_104_000, between[-1][1])]
-    trace_dat(sys.argv[1] + '/vm1.dat', 0x100, [guest])
+    if what == 'no-switch':
+        host = [e for e in host if e[1][:2] != record('sched_switch', 0, b'', 0, 0, b'', 0)[:2]]
+    trace_dat(sys.argv[1] + '/vm1.dat', 0x100, [guest, *([other_guest] if other_guest else [])])
     trace_dat(sys.argv[1] + '/host.dat', 0x77, [sorted(host, key=lambda e: e[0]), *([other] if other else [])])
 
 
