@@ -7,10 +7,10 @@
 struct pvperf_vm;
 
 /*
- * Take the host for a VM, before it opens an event; may sleep, @waits says. @vm: its policy says
- * that it counts alone or not at all. The VM has the host until a look, once a second, finds it without
- * an event. Its policy is access=global meanwhile. Returns 0; -KVM_EUSERS if other VMs count,
- * or one of them has the host; -KVM_ENOMEM.
+ * Take the host for a VM, before it opens an event. @vm: its policy says that it counts alone or
+ * not at all; @waits: this has slept. The VM has the host until a look, once a second, finds it
+ * without an event. Its policy is access=global meanwhile. Returns 0; -KVM_EUSERS if other VMs
+ * count, or one of them has the host; -KVM_ENOMEM.
  */
 int pvperf_claim(struct pvperf_vm *vm, bool *waits);
 

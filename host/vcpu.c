@@ -312,7 +312,7 @@ static u32 vcpu_reopen(struct pvperf_vcpu *vcpu, pvperf_which *which)
 
 	lockdep_assert_held(&vcpu->lock);
 	list_for_each_entry(event, &vcpu->events, node) {
-		/* Reset just now. A VM that takes the PMU does not wait until its request is served. */
+		/* Reset just now. Who takes the PMU does not wait for that request. */
 		if (READ_ONCE(vcpu->dead)) {
 			pvperf_vcpu_clear(vcpu, PVPERF_END_SILENT);
 			break;

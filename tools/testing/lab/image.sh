@@ -91,6 +91,16 @@ put_vmlinuz() {
 	return 1
 }
 
+# put_vmlinux VMLINUZ FILE: the same kernel unpacked, as an emulated machine takes seconds for that.
+# Not if it can't be started so (CONFIG_PVH), or is packed with something else than zstd knows. The
+# offsets are those of the x86 boot protocol; behind the packed kernel there may be its size.
+put_vmlinux() {
+	local setup at len
+	setup=$(od -An -tu1 -j 0x1f1 -N 1 "$1") at=$(od -An -tu4 -j 0x248 -N 4 "$1") len=$(od -An -tu4 -j 0x24c -N 4 "$1")
+	tail -c "+$(((setup + 1) * 512 + at + 1))" "$1" | head -c "$len" | zstd -dc > "$2" 2> /dev/null || true
+	readelf -n "$2" 2> /dev/null | grep -q Xen || rm "$2"
+}
+
 # Same contents, same bytes.
 pack() { # TREE FILE
 	(cd "$1" && find . -exec touch -h -d @0 {} + && find . | LC_ALL=C sort |

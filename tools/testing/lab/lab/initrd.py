@@ -11,7 +11,7 @@ from .message import die, say
 from .paths import BUILD, LAB
 
 # Of both kernels.
-KERNEL_ARGS = 'panic=-1 mitigations=off nokaslr norandmaps quiet loglevel=5 nmi_watchdog=0 random.trust_cpu=on'
+KERNEL_ARGS = 'panic=-1 mitigations=off nokaslr norandmaps quiet loglevel=5 nmi_watchdog=0 random.trust_cpu=on cryptomgr.notests'
 
 
 def kernel_args(more):
