@@ -140,7 +140,8 @@ static int event_check_group_unlocked(struct perf_event *event)
  */
 static int event_check_group(struct perf_event *event)
 {
-	u16 kind = event_kind(event), odd = 0;
+	u16 kind = event_kind(event);
+	bool differs = false;
 	u64 need = event_need(event);
 	unsigned int branches = event_has_branches(event);
 	struct perf_event *member;
@@ -155,11 +156,11 @@ static int event_check_group(struct perf_event *event)
 	pvperf_group_each(member, event->group_leader) {
 		need += event_need(member);
 		branches += event_has_branches(member);
-		odd |= event_kind(member) ? event_kind(member) ^ kind : 0;
+		differs |= event_kind(member) && event_kind(member) != kind;
 	}
 	if (!branches_fit(branches))
 		return pvperf_refuse_group_branches(PVPERF_BRANCH_SLOTS);
-	if (kind && odd)
+	if (kind && differs)
 		return -EINVAL;
 	if (!pvperf_caps.counters.general || pvperf_counters_fit(&pvperf_caps.counters, need))
 		return 0;

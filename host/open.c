@@ -226,6 +226,6 @@ int pvperf_open(struct pvperf_vcpu *vcpu, u64 addr, const s32 *id)
 		if (err)
 			return err;
 		err = open_admitted(vcpu, &open);
-	} while (unlikely(err == -KVM_EUSERS) && tries--);
+	} while (unlikely(err == -KVM_EUSERS) && vcpu->waited != vcpu->calls && tries--);
 	return err;
 }

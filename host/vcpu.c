@@ -118,7 +118,7 @@ static void vcpu_unpin(struct pvperf_vcpu *vcpu, enum pvperf_end end)
 
 	if (!vcpu->pin)
 		return;
-	/* A reader of RCU, for vm_abandon(); and nothing delays the writes behind a reset. */
+	/* A reader of RCU, for vm_abandon(); and no interrupt or preemption comes in between. */
 	local_irq_save(flags);
 	if (end == PVPERF_END_GONE && !READ_ONCE(vcpu->dead) && !pvperf_pin_poisoned(vcpu->head)) {
 		WRITE_ONCE(vcpu->head->reason, READ_ONCE(vcpu->vm->reason));

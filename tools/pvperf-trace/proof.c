@@ -130,7 +130,7 @@ bool proof_tell(const char *path, unsigned int cpu, const struct share *share)
 	}
 	if (share->lost) {
 		quote_begin(path);
-		fprintf(stderr, "CPU %u: %" PRIu64 " events cannot be judged, as the host lost events\n", cpu, share->lost);
+		fprintf(stderr, "CPU %u: %" PRIu64 " events cannot be judged, as the host lost events, or two files are of one VM\n", cpu, share->lost);
 	}
 	return share->inside == share->judged && !many;
 }

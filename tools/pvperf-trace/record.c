@@ -30,6 +30,7 @@
 #define WAIT_MS	90000	/* the script gives up before, when it starts */
 #define STOP_MS	10000	/* for the guests to stop recording */
 #define STOP_STEP_MS	100
+#define STOP_TOLD_MS	1000
 
 const char record_help[] =
 "pvperf record -o DIR --guest NAME=COMMAND [--guest ...] [--host COMMAND] [-e EVENT]... [-b KIB] [-- CMD]\n"
@@ -548,22 +549,28 @@ static int until_ended(char **command)
 	return err ? failed(*command, strerror(err)) : EXIT_FITS;
 }
 
-/* Each guest has said how large its file is: it does not record any more. Or some time has passed. */
+/*
+ * Until each guest has said how large its file is, as it does not record any more then; but not for
+ * long, and not after a signal.
+ */
 static void guests_wait(void)
 {
 	struct pollfd p = { .events = POLLIN };
 	int i, left = STOP_MS;
 
+	stopped = 0;
+	signals_take();
 	for (i = 1; i < nr_sides; i++) {
 		p.fd = sides[i].from;
-		for (; left > 0 && !poll(&p, 1, STOP_STEP_MS); left -= STOP_STEP_MS)
-			;
+		for (; left > 0 && !stopped && !poll(&p, 1, STOP_STEP_MS); left -= STOP_STEP_MS)
+			if (left == STOP_MS - STOP_TOLD_MS)
+				fprintf(stderr, "pvperf: %s: waiting for it to stop; Ctrl-C goes on\n", sides[i].name);
 	}
 }
 
 /*
- * The host records longest, as only its events tell where those of the guests belong; but not
- * while a guest sends its file, or does not.
+ * The host stops last, as only its events tell where those of the guests belong; but it does not
+ * go on while a guest sends its file, or does not.
  */
 static int all_fetch(void)
 {

@@ -37,7 +37,7 @@ struct vcpu {
 	uint64_t cpu;			/* of the host, that it waits for */
 };
 
-/* From .from on the task is on this vCPU's queue. */
+/* From .from on this vCPU has to do something so that the task runs. */
 struct hop {
 	uint64_t from;
 	unsigned int cpu;	/* of the guest */
@@ -49,6 +49,8 @@ struct pending {
 	uint64_t pid;
 	struct hop hops[HOPS];
 	size_t nr;
+	bool waking;		/* the last hop is the waker's, who has not found a CPU for it */
+	bool woken;		/* it is on a queue */
 };
 
 /* A part of the answer. */
@@ -370,48 +372,75 @@ static struct pending *pending_of(const struct dat *guest, uint64_t pid)
 	return NULL;
 }
 
+static const struct vcpu *vcpu_at(const struct dat *guest, uint64_t cpu, uint64_t at)
+{
+	struct run *run = cpu < guest->cpus ? &guest->runs[cpu] : NULL;
+
+	return run && !run->others ? vcpu_of(run_thread(run, at)) : NULL;
+}
+
 /* The last hop is to a vCPU that is not known if there are more than HOPS. */
 static void hop_add(struct pending *p, uint64_t at, uint64_t cpu)
 {
-	struct run *run = cpu < p->guest->cpus ? &p->guest->runs[cpu] : NULL;
-	struct hop hop = { .from = at, .cpu = cpu };
-
 	if (p->nr && p->hops[p->nr - 1].cpu == cpu)
 		return;
-	if (p->nr == HOPS) {
-		p->hops[HOPS - 1].vcpu = NULL;
-		p->hops[HOPS - 1].cpu = cpu;
-		return;
-	}
-	if (run && !run->others && p->nr + 1 < HOPS)
-		hop.vcpu = vcpu_of(run_thread(run, at));
-	p->hops[p->nr++] = hop;
+	if (p->nr < HOPS)
+		p->hops[p->nr++].from = at;
+	p->hops[p->nr - 1].cpu = cpu;
+	p->hops[p->nr - 1].vcpu = p->nr < HOPS ? vcpu_at(p->guest, cpu, at) : NULL;
 }
 
-/*
- * The waker tells sched_waking. The task's new CPU tells sched_wakeup, and where that is another
- * one it does so as late as it takes its interrupt. A recording may have the latter only.
- */
-static void task_wakes(struct dat *guest, struct tep_event *e, struct tep_record *record)
+static struct pending *pending_add(struct dat *guest, uint64_t pid)
 {
-	uint64_t pid, cpu;
-	struct pending *p;
+	if (nr_pending == PENDING_MAX) {
+		forgotten++;
+		return NULL;
+	}
+	pending[nr_pending] = (struct pending){ .guest = guest, .pid = pid };
+	return &pending[nr_pending++];
+}
+
+static bool task_of(struct tep_event *e, struct tep_record *record, uint64_t *pid)
+{
 	char comm[TEXT];
 
 	dat_text(e, record, "comm", comm, sizeof(comm));
-	if (!dat_number(e, record, "pid", &pid) || !is_asked(pid, comm) ||
-	    !dat_number(e, record, "target_cpu", &cpu))
+	return dat_number(e, record, "pid", pid) && is_asked(*pid, comm);
+}
+
+static void waker_wakes(struct dat *guest, struct tep_event *e, struct tep_record *record)
+{
+	struct pending *p;
+	uint64_t pid;
+
+	if (!task_of(e, record, &pid) || pending_of(guest, pid))
 		return;
-	p = pending_of(guest, pid);
-	if (!p && nr_pending == PENDING_MAX) {
-		forgotten++;
+	p = pending_add(guest, pid);
+	if (!p)
 		return;
-	}
-	if (!p) {
-		p = &pending[nr_pending++];
-		*p = (struct pending){ .guest = guest, .pid = pid };
-	}
-	hop_add(p, record->ts, cpu);
+	p->waking = true;
+	hop_add(p, record->ts, record->cpu);
+}
+
+/*
+ * The waker tells it, or the task's new CPU, as late as it takes the waker's interrupt. A recording
+ * may be without sched_waking.
+ */
+static void task_wakes(struct dat *guest, struct tep_event *e, struct tep_record *record)
+{
+	struct pending *p;
+	uint64_t pid, cpu;
+
+	if (!task_of(e, record, &pid) || !dat_number(e, record, "target_cpu", &cpu))
+		return;
+	p = pending_of(guest, pid) ?: pending_add(guest, pid);
+	if (!p)
+		return;
+	if (p->waking && p->hops->cpu != (unsigned int)record->cpu)
+		p->nr = 0;	/* the waker was soon done, and the time is the new CPU's */
+	hop_add(p, p->waking && !p->nr ? p->hops->from : record->ts, cpu);
+	p->waking = false;
+	p->woken = true;
 }
 
 static void task_moves(const struct dat *guest, struct tep_event *e, struct tep_record *record)
@@ -420,18 +449,23 @@ static void task_moves(const struct dat *guest, struct tep_event *e, struct tep_
 	struct pending *p;
 
 	p = dat_number(e, record, "pid", &pid) ? pending_of(guest, pid) : NULL;
-	if (p && dat_number(e, record, "dest_cpu", &cpu))
-		hop_add(p, record->ts, cpu);
+	if (!p || !dat_number(e, record, "dest_cpu", &cpu))
+		return;
+	p->waking = false;
+	hop_add(p, record->ts, cpu);
 }
 
-/* It was still on its CPU when it woke, and did not wait. */
+/*
+ * It was still on its CPU when it woke, and did not wait. But its waker may have begun while it was
+ * leaving, and waits for that.
+ */
 static void task_leaves(const struct dat *guest, struct tep_event *e, struct tep_record *record)
 {
 	struct pending *p;
-	uint64_t pid;
+	uint64_t pid, state;
 
 	p = dat_number(e, record, "prev_pid", &pid) ? pending_of(guest, pid) : NULL;
-	if (p)
+	if (p && dat_number(e, record, "prev_state", &state) && (p->woken || !(state & 0xff)))
 		*p = pending[--nr_pending];
 }
 
@@ -463,8 +497,9 @@ void why_guest(struct tracecmd_input *buffer, struct tep_record *record)
 	gaps_see(record->ts);
 	if (!e)
 		return;
-	if (!strcmp(e->name, "sched_waking") || !strcmp(e->name, "sched_wakeup") ||
-	    !strcmp(e->name, "sched_wakeup_new")) {
+	if (!strcmp(e->name, "sched_waking")) {
+		waker_wakes(dat_of(buffer), e, record);
+	} else if (!strcmp(e->name, "sched_wakeup") || !strcmp(e->name, "sched_wakeup_new")) {
 		task_wakes(dat_of(buffer), e, record);
 	} else if (!strcmp(e->name, "sched_migrate_task")) {
 		task_moves(dat_of(buffer), e, record);
@@ -512,8 +547,8 @@ static void rest_tell(uint64_t n, const char *why_not)
 
 bool why_end(void)
 {
-	rest_tell(nr_pending, "the recording ends before the task runs");
-	rest_tell(forgotten, "events were lost before the task ran, or a CPU's clock is not known");
+	rest_tell(nr_pending, "the recording ends before the task runs, or it ran still");
+	rest_tell(forgotten, "events were lost before the task ran, a CPU's clock is not known, or too many tasks woke");
 	if (!seen && !nr_pending && !forgotten)
 		fprintf(stderr, "pvperf: no wake-up of %s was recorded: a task has the name that ps shows as comm, of 15 letters at most\n",
 			why.task);

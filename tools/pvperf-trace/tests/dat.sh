@@ -247,6 +247,13 @@ dat_says dat-why-migrated 0 "         2.0 us  waiting for the host's CPU, which 
          0.5 us  waiting for the host's CPU, which ran: hog" "${dat_files[@]}" --why victim --over 4us
 dat_make 1 why remote
 dat_says dat-why-remote 0 "$why_parts" "${dat_files[@]}" --why victim --over 4us
+why_waker="         3.5 us  in the guest
+         1.0 us  waiting for the host's CPU, which ran: pig
+         0.5 us  in the host, after the exit: 64"
+dat_make 1 why waker
+dat_says dat-why-waker 0 "$why_waker" "${dat_files[@]}" --why victim --over 4us
+dat_make 1 why leaving
+dat_says dat-why-leaving 0 "$why_waker" "${dat_files[@]}" --why victim --over 4us
 dat_make 1 why pulled
 dat_says dat-why-pulled 0 "ran 5.0 us later, on CPU 1
          3.0 us  in the guest

@@ -197,10 +197,16 @@ def wakeup():
         guest[4:] = [(1_100_001, None), (1_904_000, record('sched_wakeup', 9, b'victim', 42, 0)),
                      (1_905_000, record('sched_switch', 9, b'swapper', 0, 0, b'victim', 42))]
     other_guest = []
-    if what == 'remote':    # CPU 0 takes its interrupt late
-        guest[3:4] = [(1_100_000, record('sched_waking', 9, b'victim', 42, 0)), (1_104_900, record('sched_wakeup', 0, b'victim', 42, 0))]
-    if what.startswith('pulled'):    # by CPU 1, which was in the guest all the time
-        host += [(1_000_000, record('pvperf_clock', 7, *clock[:3], 1_000_000, 1_000_000, 1, 1001, 0)), (1_089_000, record('kvm_entry', 1001, 1)), (1_106_000, record('kvm_exit', 1001, 64))]
+    if what in ('remote', 'waker', 'leaving'):      # CPU 0 takes its interrupt late; its waker, CPU 1, is late itself
+        other_guest = [(1_000_000, record('pvperf_guest_clock', 9, clock[0], 1_000_000)), (1_100_000, record('sched_waking', 9, b'victim', 42, 0))]
+        woken = 1_104_900 if what == 'remote' else 1_103_000, guest.pop(3)[1]
+        (guest if what == 'remote' else other_guest).append(woken)
+        if what == 'leaving':   # while the task leaves its CPU
+            guest[1:3] = [(1_100_100, guest[2][1])]
+        guest.sort(key=lambda e: e[0])
+    if what in ('remote', 'waker', 'leaving') or what.startswith('pulled'):     # CPU 1 was in the guest all the time
+        host += [(1_000_000, record('pvperf_clock', 7, *clock[:3], 1_000_000, 1_000_000, 1, 1001, 0)), (1_089_000, record('kvm_entry', 1001, 1)), *((1_106_000, record('kvm_exit', t, 64)) for t in (1000, 1001))]
+    if what.startswith('pulled'):   # by CPU 1
         other_guest = [(1_000_000, record('pvperf_guest_clock', 9, clock[0], 1_000_000)),
                        (1_103_000, record('sched_migrate_task', 9, b'victim', 42, 1)), (1_105_000, guest.pop()[1])]
         if what == 'pulled-unseen':
