@@ -221,5 +221,5 @@ int dat_learn(struct copies *copies, struct dat *dat)
 	dat_end(dat);
 	if (dat->apart != UINT64_MAX && dat->apart > CLOCK_APART_MAX)
 		return merge_failed(dat->path, merge_no_tsc);
-	return full ? merge_failed(dat->path, "no memory for its clock events and gaps") : EXIT_FITS;
+	return full ? merge_failed(dat->path, "no memory for its clock events and gaps, or more than a million of them: record for a shorter time, or without the guest that sets its TSC so often") : EXIT_FITS;
 }
