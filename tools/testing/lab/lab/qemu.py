@@ -37,9 +37,10 @@ def accelerator(a):
 
 def kernel(a):
     """The host's: unpacked, if it can be started so, and does not place itself when it unpacks. (So
-    started a guest 7.2 in QEMU's microvm waits for its virtio ports for ever.)"""
+    started a guest 7.2 in QEMU's microvm waits for its virtio ports for ever, and 6.12-debug dies.)"""
     unpacked, packed = (os.path.join(BUILD, 'images', f'{a.host}-vmlinu{x}') for x in 'xz')
-    return unpacked if os.path.exists(unpacked) and 'kaslr' not in a.append_host.split() else packed
+    plain = 'kaslr' not in a.append_host.split() and '-debug' not in a.host
+    return unpacked if plain and os.path.exists(unpacked) else packed
 
 
 def command(a, accel, append, log, tmp):
