@@ -154,7 +154,7 @@ static int event_check_group(struct perf_event *event)
 	if (event->group_leader->group_leader != event->group_leader)
 		return -EINVAL;
 	pvperf_group_each(member, event->group_leader) {
-		/* It has eight bits for each kind, and so many never fit. */
+		/* It has eight bits for each kind. perf has 64 counters (X86_PMC_IDX_MAX). */
 		if (pvperf_counters_sum(need) < 100)
 			need += event_need(member);
 		branches += event_has_branches(member);

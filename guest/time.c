@@ -93,7 +93,7 @@ void pvperf_time_take_lost(struct perf_event *event)
 	struct pvperf_event *p = pvperf_event_of(event);
 	u64 here = pvperf_core_tstamp(event) - p->added;
 	u64 lost = min(time_lost(event), here - p->shown);
-	/* Of a group that is read event by event core has added up the one that is read. */
+	/* Has core added up its time since? A read of one event takes its whole group here. */
 	bool newer = here - p->taken != p->shown;
 
 	lockdep_assert_irqs_disabled();

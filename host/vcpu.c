@@ -312,7 +312,7 @@ static u32 vcpu_reopen(struct pvperf_vcpu *vcpu, pvperf_which *which)
 
 	lockdep_assert_held(&vcpu->lock);
 	list_for_each_entry(event, &vcpu->events, node) {
-		/* Reset just now. Who takes the PMU does not wait for that request. */
+		/* Reset just now: who takes the PMU does not wait for the request to clear it. */
 		if (READ_ONCE(vcpu->dead)) {
 			pvperf_vcpu_clear(vcpu, PVPERF_END_SILENT);
 			break;

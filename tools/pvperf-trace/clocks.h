@@ -82,7 +82,10 @@ struct run clocks_run(const struct clocks *clocks, uint64_t name, unsigned int c
 /* The last clock that had begun when the vCPU's TSC was @tsc; moves .now there. */
 const struct clock *run_at(struct run *run, uint64_t tsc);
 
-/* The thread that runs the vCPU at @at, which never goes back; 0: nobody says, as with -t. */
+/*
+ * The thread that runs the vCPU at @at; if a call before had a later time, at that. 0: nobody says,
+ * as with -t.
+ */
 uint64_t run_thread(struct run *run, uint64_t at);
 
 /* Passes the clocks that say the same as .now: the next that does not, or .end. */

@@ -20,7 +20,7 @@ void proof_forget(void);
  */
 struct share {
 	uint64_t seen, judged, inside;
-	uint64_t lost;		/* for them the host lost events; not among those seen */
+	uint64_t lost;		/* can't be judged, as events were lost, or of two files; not among those seen */
 };
 
 /* An event of the vCPU that thread @tid runs. */

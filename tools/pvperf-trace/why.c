@@ -49,8 +49,8 @@ struct pending {
 	uint64_t pid;
 	struct hop hops[HOPS];
 	size_t nr;
-	bool waking;		/* the last hop is the waker's, who has not found a CPU for it */
-	bool woken;		/* it is on a queue */
+	bool waking;		/* the one hop is the waker's, who has not found a CPU for the task */
+	bool woken;		/* the task is on a queue */
 };
 
 /* A part of the answer. */
@@ -70,7 +70,8 @@ static size_t nr_pending;
 static char running[CPUS_MAX][TEXT];	/* on the host's CPUs */
 static uint64_t seen, told, forgotten;
 static const char *const wanted[] = { "kvm_entry", "kvm_exit", "sched_switch", "sched_wakeup" };
-static bool there[4];			/* of these in the host's recording */
+#define WANTED	(sizeof(wanted) / sizeof(*wanted))
+static bool there[WANTED];		/* of these in the host's recording */
 static const struct gap *gaps;		/* of the host, those to come */
 static size_t nr_gaps;
 static uint64_t gap_end;
@@ -221,7 +222,7 @@ void why_host(struct tracecmd_input *buffer, struct tep_record *record)
 	gaps_see(record->ts);
 	if (!e || !dat_number(e, record, "common_pid", &pid))
 		return;
-	for (i = 0; i < 4; i++)
+	for (i = 0; i < WANTED; i++)
 		there[i] |= !strcmp(e->name, wanted[i]);
 	v = vcpu_of(pid);
 	if (v && e->id == dat_of(buffer)->entry) {
@@ -392,10 +393,8 @@ static void hop_add(struct pending *p, uint64_t at, uint64_t cpu)
 
 static struct pending *pending_add(struct dat *guest, uint64_t pid)
 {
-	if (nr_pending == PENDING_MAX) {
-		forgotten++;
+	if (nr_pending == PENDING_MAX)
 		return NULL;
-	}
 	pending[nr_pending] = (struct pending){ .guest = guest, .pid = pid };
 	return &pending[nr_pending++];
 }
@@ -434,10 +433,11 @@ static void task_wakes(struct dat *guest, struct tep_event *e, struct tep_record
 	if (!task_of(e, record, &pid) || !dat_number(e, record, "target_cpu", &cpu))
 		return;
 	p = pending_of(guest, pid) ?: pending_add(guest, pid);
+	forgotten += !p;
 	if (!p)
 		return;
 	if (p->waking && p->hops->cpu != (unsigned int)record->cpu)
-		p->nr = 0;	/* the waker was soon done, and the time is the new CPU's */
+		p->nr = 0;	/* the new CPU tells it: the waker sent an interrupt, and the time is that CPU's */
 	hop_add(p, p->waking && !p->nr ? p->hops->from : record->ts, cpu);
 	p->waking = false;
 	p->woken = true;
@@ -527,7 +527,7 @@ static bool is_explained(void)
 	bool all = true;
 	size_t i;
 
-	for (i = 0; i < 4; i++) {
+	for (i = 0; i < WANTED; i++) {
 		if (there[i])
 			continue;
 		fprintf(stderr, "pvperf: the host's recording has no %s: record that, or what its vCPUs did is told wrong\n",

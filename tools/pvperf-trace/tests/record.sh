@@ -81,24 +81,29 @@ printf '#!/bin/sh\necho ready; cat > /dev/null; echo 999999999999999999\n' > "$w
 chmod +x "$work/r/bin/huge"
 recorded record-huge 1 'web.dat.part: no room: less than a tenth would be left' --guest web=huge -- true
 rm -f "$work"/r/out/*.part
-# A guest that does not end: the host records for some seconds more, not until Ctrl-C.
-if wanted record-mute; then
-	printf '#!/bin/sh\necho ready; cat > /dev/null; sleep 60\n' > "$work/r/bin/mute"
-	chmod +x "$work/r/bin/mute"
-	PATH=$work/r/bin:$PATH PVPERF_ROOT=$work/r/root TMPDIR=$work/r timeout 120 "$program" record -o "$work/r/mute" --guest web=mute -- true > "$work/r/said" 2>&1 &
+# A guest that does not end: the host records for some seconds more, or until Ctrl-C, which does not
+# end pvperf.
+printf '#!/bin/sh\necho ready; cat > /dev/null; sleep 60\n' > "$work/r/bin/mute"
+chmod +x "$work/r/bin/mute"
+for sig in '' -INT; do
+	name=record-mute$sig
+	wanted "$name" || continue
+	PATH=$work/r/bin:$PATH PVPERF_ROOT=$work/r/root TMPDIR=$work/r "$program" record -o "$work/r/mute" --guest web=mute -- sh -c 'kill -INT $PPID' > "$work/r/said" 2>&1 &
 	recorder=
 	for _ in $(seq 200); do
 		now=$(pgrep -f "$work/r/bin/trace-cmd" | tr '\n' ' ')
 		[ -n "$now" ] || [ -z "$recorder" ] || break
 		recorder=$recorder$now
+		! grep -q 'waiting for it to stop' "$work/r/said" || [ -z "$sig" ] || { kill $sig $!; sig=; }
 		sleep 0.1
 	done
-	[ -n "$recorder" ] && [ -z "$now" ]
-	verdict record-mute $? "$recorder, $now: $(cat "$work/r/said")"
+	sleep 1
+	[ -n "$recorder" ] && [ -z "$now" ] && grep -q ' R \| S ' "/proc/$!/stat"
+	verdict "$name" $? "$recorder, $now: $(cat "$work/r/said")"
 	kill $!
 	wait $!
 	rm -rf "$work/r/mute"
-fi
+done
 BAD=1 recorded record-bad 1 'web: trace-cmd record: status 1: ' --guest web=env -- true
 rm -f "$work"/r/out/*.part
 recorded record-cut 1 'its file broke off: ' --guest web=cuts -e "$(printf %0200d 0)" -- true

@@ -36,8 +36,8 @@ def accelerator(a):
 
 
 def kernel(a):
-    """The host's: unpacked, if it can be started so, and does not place itself when it unpacks. (So
-    started a guest 7.2 in QEMU's microvm waits for its virtio ports for ever, and 6.12-debug dies.)"""
+    """The host's kernel, unpacked. Packed if it has to place itself (kaslr), which its unpacker does,
+    and on debug kernels: 6.12-debug dies if it is started unpacked."""
     unpacked, packed = (os.path.join(BUILD, 'images', f'{a.host}-vmlinu{x}') for x in 'xz')
     plain = 'kaslr' not in a.append_host.split() and '-debug' not in a.host
     return unpacked if plain and os.path.exists(unpacked) else packed
