@@ -64,13 +64,19 @@ judge() {
 
 depth=$(cat $caps/branches)
 
+# right N BAD SHORT: a vCPU that comes back to its CPU begins with no branches
+right() {
+	[ "$1" -gt 90 ] && [ "$2" -eq 0 ] && [ "$3" -le 2 ]
+}
+
 # exact FILTER LEAST KIND...
 exact() {
 	filter=$1 least=$2
 	shift 2
 	perf record -q -o $data -j "$filter,u" -c 170017 -e instructions:u ./branchy 2> /dev/null
 	result=$(judge "$least" "$@")
-	[ "${result%% *}" -gt 90 ] && [ "${result#* }" = '0 0' ]
+	# shellcheck disable=SC2086 # three numbers
+	right $result
 	tap $? "-j $filter,u: each stack is a run of the program's branches" \
 		"samples, wrong, short: $result; $(perf script -i $data -F brstack | head -n 2 | cut -c 1-200)"
 }
@@ -91,7 +97,8 @@ tap $? "branches=addresses: nothing of what the CPU had predicted"
 word full
 perf record -q -o $data -b -c 170017 -e instructions:u ./branchy 2> /dev/null
 result=$(judge "$depth")
-[ "${result#* }" = '0 0' ] && perf script -i $data -F brstack | grep -q '/P/.*NON_SPEC'
+# shellcheck disable=SC2086 # three numbers
+right $result && perf script -i $data -F brstack | grep -q '/P/.*NON_SPEC'
 tap $? "branches=full, -b -e instructions:u: predictions, too" \
 	"samples, wrong, short: $result; $(perf script -i $data -F brstack | head -n 2 | cut -c 1-200)"
 perf report -i $data --stdio --branch-history --no-children 2> /dev/null | grep -q '\<b9\>'
