@@ -124,12 +124,13 @@ static void vm_show(struct seq_file *m, struct pvperf_vm *vm)
 	struct pvperf_vcpu *vcpu;
 	unsigned long idx;
 
-	seq_printf(m, "vm pid=%d pages=%u held=%u calls=%lld ops=%lld refused=%lld overflows=%lld nmis=%lld alone=%d\n",
+	seq_printf(m, "vm pid=%d pages=%u held=%u calls=%lld ops=%lld refused=%lld overflows=%lld nmis=%lld alone=%d ended=%d\n",
 		   vm->pid, READ_ONCE(vm->nr_pages), READ_ONCE(vm->charged),
 		   atomic64_read(&vm->stats.calls),
 		   atomic64_read(&vm->stats.ops), atomic64_read(&vm->stats.refused),
 		   atomic64_read(&vm->stats.overflows),
-		   atomic64_read(&vm->stats.nmis), vm->serial == pvperf_alone());
+		   atomic64_read(&vm->stats.nmis), vm->serial == pvperf_alone(),
+		   !pvperf_rules_can_ask(vm->process));
 	policy_show(m, vm);
 	refusals_show(m, vm);
 	xa_for_each(&vm->vcpus, idx, vcpu) {

@@ -3,6 +3,7 @@
  * The conditions of a host, in the order in which an operator would mend them.
  */
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -247,32 +248,61 @@ static void host_conflict(const struct side *side, struct finding *f)
 		finding_ok(f, "no live patch and no other module diverts the functions");
 }
 
-/* -1: they can't be read. */
-static int rules_count(void)
+/* Has the module this rule? One about a process ends with it. */
+static bool rules_have(const struct rules *rules, const char *line)
 {
-	FILE *rules = root_open(RULES_DEVICE);
-	char *line = NULL;
-	size_t size = 0;
-	int n = 0;
+	int i;
 
-	if (!rules)
-		return -1;
-	while (getline(&line, &size, rules) > 0)
-		n += *line != '#';
-	free(line);
-	fclose(rules);
-	return n;
+	for (i = 0; i < rules->n; i++)
+		if (!strcmp(rules->line[i], line))
+			return true;
+	return rule_pid(line, NULL);
+}
+
+/* Does the module have the rules that its unit gives it, all of them? */
+static bool policy_d_holds(const struct rules *rules)
+{
+	const char *prefix = root_prefix();
+	struct rules files = { 0 };
+	char path[PATH_MAX];
+	bool holds = true;
+	int i;
+
+	if (!root_matches(POLICY_D "/*.conf"))
+		return true;
+	snprintf(path, sizeof(path), "%s" POLICY_D, prefix ? prefix : "");
+	holds = rules_add(&files, path);
+	for (i = 0; i < files.n; i++)
+		holds &= rules_have(rules, files.line[i]);
+	rules_free(&files);
+	return holds;
 }
 
 /* Its rules may still give some VMs nothing. */
 static void host_rules(struct finding *f, const char *access)
 {
-	int n = rules_count();
+	FILE *device = root_open(RULES_DEVICE);
+	struct rules rules = { 0 };
+	char standard[1024];
 
-	if (n > 0)
-		finding_ok(f, "access=%s, and %d rules; pvperf policy shows which VM may have what", access, n);
-	else
+	if (!device) {
+		finding_ok(f, "access=%s; which rules hold is not known: can't read " RULES_DEVICE ": %s", access,
+			   strerror(errno));
+		return;
+	}
+	fclose(device);
+	if (!rules_read(&rules, standard, sizeof(standard))) {
+		finding_unknown(f, "access=%s, and " RULES_DEVICE " can't be understood", access);
+		finding_todo(f, "install pvperf of the module's version");
+	} else if (!policy_d_holds(&rules)) {
+		finding_problem(f, "access=%s, and the rules in " POLICY_D " do not all hold, or have a mistake, which pvperf policy --check " POLICY_D " tells", access);
+		finding_run(f, "", "pvperf policy --apply " POLICY_D);
+	} else if (rules.n) {
+		finding_ok(f, "access=%s, and %d rules; pvperf policy shows which VM may have what", access, rules.n);
+	} else {
 		finding_ok(f, "access=%s", access);
+	}
+	rules_free(&rules);
 }
 
 static void host_access(const struct side *side, struct finding *f)
@@ -285,15 +315,15 @@ static void host_access(const struct side *side, struct finding *f)
 		finding_todo(f, "see module above");
 	} else if (err) {
 		finding_unread(f, "the parameter access", err);
-	} else if (!strcmp(value, "unavailable") && root_matches(POLICY_D "/*.conf") && !rules_count()) {
-		finding_problem(f, "access=unavailable hides pvperf from every guest, and no rules are loaded, though " POLICY_D " has some: perhaps they have a mistake, which pvperf policy --check " POLICY_D " tells");
+	} else if (strcmp(value, "unavailable")) {
+		host_rules(f, value);
+	} else if (root_matches(POLICY_D "/*.conf")) {
+		finding_problem(f, "access=unavailable hides pvperf from every guest, as after a mistake in the rules of " POLICY_D ", which pvperf policy --check " POLICY_D " tells");
 		finding_run(f, "", "{ pvperf policy --apply " POLICY_D " || [ $? = 3 ]; } && echo local > /sys/module/%s/parameters/access", side->module);
-	} else if (!strcmp(value, "unavailable")) {
+	} else {
 		finding_problem(f, "access=unavailable hides pvperf from every guest");
 		finding_run(f, "; set it in /etc/modprobe.d, too",
 			    "echo local > /sys/module/%s/parameters/access", side->module);
-	} else {
-		host_rules(f, value);
 	}
 }
 

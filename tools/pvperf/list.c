@@ -25,18 +25,29 @@
 
 static const char event_columns[] = "  %4s %4s  %-24s %10s  %-8s %16s %16s  %s\n";
 
+/* Another process may have the number of one that has ended. */
+static void process_of(const struct record *r, struct process *p)
+{
+	memset(p, 0, sizeof(*p));
+	if (!record_number(r, "ended"))
+		process_read(record_word(r, "pid"), p);
+}
+
 static void table_vm(const struct record *r)
 {
 	struct process p;
+	char title[160];
 
-	process_read(record_word(r, "pid"), &p);
-	printf("VM %s%s%s%s%s: %s pages that hold %s, %s calls, %s operations, %s refused, %s overflows, %s NMIs\n",
-	       record_word(r, "pid"), *p.name ? " " : "", p.name, *p.comm ? " " : "", p.comm,
-	       record_word(r, "pages"), record_word(r, "held"), record_word(r, "calls"),
+	process_of(r, &p);
+	process_title(record_word(r, "pid"), &p, title, sizeof(title));
+	printf("VM %s: %s pages that hold %s, %s calls, %s operations, %s refused, %s overflows, %s NMIs\n",
+	       title, record_word(r, "pages"), record_word(r, "held"), record_word(r, "calls"),
 	       record_word(r, "ops"), record_word(r, "refused"),
 	       record_word(r, "overflows"), record_word(r, "nmis"));
 	if (record_number(r, "alone"))
 		puts("  has the host alone: what the other VMs may have is nothing meanwhile");
+	if (record_number(r, "ended"))
+		puts("  its process has ended, and something else holds it");
 }
 
 static void table_policy(const struct record *r)
@@ -146,7 +157,7 @@ static struct json_object *json_vm(const struct record *r)
 	struct json_object *o = json_record(r);
 	struct process p;
 
-	process_read(record_word(r, "pid"), &p);
+	process_of(r, &p);
 	json_object_object_add(o, "name", json_text(p.name));
 	json_object_object_add(o, "comm", json_text(p.comm));
 	json_object_object_add(o, "cgroup", json_text(p.cgroup));
@@ -182,7 +193,7 @@ static bool json_add(const struct record *r, struct tree *t)
 	} else if (!strcmp(r->kind, "vcpu") && t->vcpus) {
 		o = json_record(r);
 		json_object_array_add(t->vcpus, o);
-		t->events = json_child(o, "events");
+		t->events = record_number(r, "busy") ? NULL : json_child(o, "events");
 	} else if (!strcmp(r->kind, "event") && t->events) {
 		json_event(r, t);
 	} else {

@@ -131,6 +131,7 @@ static struct json_object *json_vm(const struct vm *vm)
 	json_object_object_add(o, "uuid", json_text(vm->process.uuid));
 	json_object_object_add(o, "cgroup", json_text(vm->process.cgroup));
 	json_object_object_add(o, "alone", json_object_new_boolean(vm->alone));
+	json_object_object_add(o, "ended", json_object_new_boolean(vm->ended));
 	json_object_object_add(o, "rule", vm->rule ? json_object_new_int64(vm->rule) : NULL);
 	json_object_object_add(o, "policy", json_words(words));
 	return o;
@@ -189,14 +190,14 @@ static int show(bool as_json)
 
 /* ---------------------------------------------------------- check and apply */
 
-/* Have the files a rule for this process, and for it alone? Then that one holds. */
-static bool rules_replace(const struct rules *rules, pid_t pid)
+/* Have the @n rules of the files this one, or one for its process alone? Then those hold. */
+static bool files_have(char *const *files, int n, const char *line)
 {
 	bool alone;
 	int i;
 
-	for (i = 0; i < rules->n; i++)
-		if (rule_pid(rules->line[i], &alone) == pid && alone)
+	for (i = 0; i < n; i++)
+		if (!strcmp(files[i], line) || (rule_pid(files[i], &alone) == rule_pid(line, NULL) && alone))
 			return true;
 	return false;
 }
@@ -208,20 +209,29 @@ static bool rules_replace(const struct rules *rules, pid_t pid)
 static int keep_set(struct rules *rules)
 {
 	int i, before = rules->n, kept = -1;
-	pid_t pid;
 	struct rules now = { 0 };
 	char standard[1024];
 	bool good = rules_lock() && rules_read(&now, standard, sizeof(standard));
 
-	for (i = now.n - 1; good && i >= 0; i--) {
-		pid = rule_pid(now.line[i], NULL);
-		if (pid && !rules_replace(rules, pid))
+	for (i = now.n - 1; good && i >= 0; i--)
+		if (rule_pid(now.line[i], NULL) &&
+		    !files_have(rules->line + rules->n - before, before, now.line[i]))
 			good = rules_put_first(rules, now.line[i]);
-	}
 	if (good)
 		kept = rules->n - before;
 	rules_free(&now);
 	return kept;
+}
+
+/* What has a number now need not have it when the rules are applied, and then none of them holds. */
+static void pids_tell(const struct rules *rules)
+{
+	int i;
+
+	for (i = 0; i < rules->n; i++)
+		if (rule_pid(rules->line[i], NULL))
+			fprintf(stderr, "pvperf: '%s' can be applied while there is such a process, and the others only with it\n",
+				rules->line[i]);
 }
 
 static int take(const char *path, bool apply)
@@ -236,6 +246,8 @@ static int take(const char *path, bool apply)
 		fprintf(stderr, "pvperf: the rules stay as they were\n");
 	else if (good && apply)
 		status = rules_write(&rules, 0, kept);
+	else if (good)
+		pids_tell(&rules);
 	if (status != EXIT_PROBLEM)
 		printf("%d rules%s\n", rules.n, apply ? " hold now" : "");
 	rules_free(&rules);
@@ -299,10 +311,6 @@ static struct vm *set_find(struct vm *vms, int n, const char *name)
 	struct vm *found = NULL;
 	int i;
 
-	/* A VM may have another one's number as its name. */
-	for (i = 0; i < n; i++)
-		if (!strcmp(vms[i].pid, name))
-			return &vms[i];
 	for (i = 0; i < n; i++) {
 		if (!vm_is(&vms[i], name))
 			continue;
@@ -347,13 +355,12 @@ static bool set_begin(struct pvperf_rule *rule, const struct rules *rules, const
 /* A rule for the process, in place of an older one; none if @rule has no word. */
 static int set_rule(struct rules *rules, const struct vm *vm, const struct pvperf_rule *rule)
 {
-	char line[PVPERF_RULE_MAX + 1], words[PVPERF_RULE_MAX + 1], mine[48];
+	char line[PVPERF_RULE_MAX + 1], words[PVPERF_RULE_MAX + 1];
 	int status;
 
-	snprintf(mine, sizeof(mine), "pid=%s ", vm->pid);
-	rules_drop(rules, mine);
+	rules_drop(rules, atoi(vm->pid));
 	pvperf_rule_print(rule, words, sizeof(words));
-	snprintf(line, sizeof(line), "%s%.900s", mine, words);
+	snprintf(line, sizeof(line), "pid=%s %.900s", vm->pid, words);
 	if (rule->given && !rules_put_first(rules, line))
 		return EXIT_PROBLEM;
 	status = rules_write(rules, !!rule->given, rules->n);

@@ -76,3 +76,10 @@ void process_read(const char *pid, struct process *p)
 	snprintf(path, sizeof(path), "/proc/%.20s/cmdline", pid);
 	arguments_read(p, path);
 }
+
+void process_title(const char *pid, const struct process *p, char *title, size_t size)
+{
+	snprintf(title, size, "%s%s%s%s%s", pid, *p->name ? " " : "", p->name, *p->comm ? " " : "", p->comm);
+	while ((title = strchr(title, ':')))
+		*title++ = '?';
+}

@@ -2,6 +2,8 @@
 #ifndef PVPERF_PROCESS_H
 #define PVPERF_PROCESS_H
 
+#include <stddef.h>
+
 /* How an operator knows the process of a VM. */
 
 struct process {
@@ -13,5 +15,8 @@ struct process {
 
 /* The process has all from whoever started it: what is not printable becomes '?'. */
 void process_read(const char *pid, struct process *p);
+
+/* "178 web qemu-system-x86", of at most @size, without ':', which ends what the VM's owner has chosen. */
+void process_title(const char *pid, const struct process *p, char *title, size_t size);
 
 #endif /* PVPERF_PROCESS_H */

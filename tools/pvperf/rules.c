@@ -61,12 +61,12 @@ bool rules_put_first(struct rules *rules, const char *line)
 	return true;
 }
 
-void rules_drop(struct rules *rules, const char *begin)
+void rules_drop(struct rules *rules, pid_t pid)
 {
 	int i, n = 0;
 
 	for (i = 0; i < rules->n; i++)
-		if (strncmp(rules->line[i], begin, strlen(begin)))
+		if (rule_pid(rules->line[i], NULL) != pid)
 			rules->line[n++] = rules->line[i];
 		else
 			free(rules->line[i]);

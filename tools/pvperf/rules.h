@@ -50,8 +50,8 @@ int rules_write(struct rules *rules, int first, int end);
 /* The number after pid=, 0 without; @alone, which may be NULL: nothing else is asked of a VM. */
 pid_t rule_pid(const char *line, bool *alone);
 
-/* Takes out the lines that begin so. */
-void rules_drop(struct rules *rules, const char *begin);
+/* Takes out the lines about that process. */
+void rules_drop(struct rules *rules, pid_t pid);
 
 /* Puts a line before all others. */
 bool rules_put_first(struct rules *rules, const char *line);

@@ -21,7 +21,9 @@ static bool take_vm(struct vm **vms, int n, const struct record *r)
 	vm = memset(&more[n], 0, sizeof(*vm));
 	snprintf(vm->pid, sizeof(vm->pid), "%s", record_word(r, "pid"));
 	vm->alone = record_number(r, "alone");
-	process_read(vm->pid, &vm->process);
+	vm->ended = record_number(r, "ended");
+	if (!vm->ended)
+		process_read(vm->pid, &vm->process);
 	return true;
 }
 
@@ -106,7 +108,11 @@ bool vm_is(const struct vm *vm, const char *name)
 	const struct process *p = &vm->process;
 	const char *last = strrchr(p->cgroup, '/');
 
-	return !strcmp(vm->pid, name) || (*p->name && !strcmp(p->name, name)) ||
+	if (vm->ended)
+		return false;
+	if (!name[strspn(name, "0123456789")])
+		return !strcmp(vm->pid, name);
+	return (*p->name && !strcmp(p->name, name)) ||
 	       (*p->uuid && !strcasecmp(p->uuid, name)) ||
 	       (*p->cgroup && !strcmp(p->cgroup, name)) ||
 	       (last && last[1] && !strcmp(last + 1, name));
@@ -124,8 +130,7 @@ const struct vm *vms_alone(const struct vm *vms, int n)
 
 void vm_title(const struct vm *vm, char *title, size_t size)
 {
-	const struct process *p = &vm->process;
-
-	snprintf(title, size, "%s%s%s%s%s", vm->pid, *p->name ? " " : "", p->name,
-		 *p->comm ? " " : "", p->comm);
+	process_title(vm->pid, &vm->process, title, size);
+	if (vm->ended)
+		snprintf(title, size, "%s (its process has ended)", vm->pid);
 }

@@ -22,6 +22,7 @@ struct vm {
 	struct process process;
 	unsigned int rule;	/* 0: the default */
 	bool alone;		/* has the host alone, by access=exclusive or force */
+	bool ended;		/* something else holds it: .pid may be another process's, .process is empty */
 	struct pvperf_policy policy;
 	struct refused refused[PVPERF_WORDS];
 	int refusals;
@@ -30,13 +31,16 @@ struct vm {
 /* Reads all VMs; *vms is to be freed. Returns how many, or -1 after failure(). */
 int vms_read(struct vm **vms);
 
-/* Is it the VM that an operator calls @name: its pid, name, uuid or cgroup (or the last part)? */
+/*
+ * Is it the VM that an operator calls @name: its name, uuid or cgroup (or the last part)? A number is
+ * its pid.
+ */
 bool vm_is(const struct vm *vm, const char *name);
 
 /* The VM that has the host alone, or NULL; the others have nothing then, whatever the rules say. */
 const struct vm *vms_alone(const struct vm *vms, int n);
 
-/* "178 web qemu-system-x86", of at most @size. */
+/* process_title(), or that it has ended. */
 void vm_title(const struct vm *vm, char *title, size_t size);
 
 #endif /* PVPERF_VMS_H */

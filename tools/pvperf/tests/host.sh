@@ -119,6 +119,17 @@ look host-module-not-installed machine_host 'unload pvperf_host' \
 look host-access-rules machine_host \
 	'mkdir -p dev; printf "%s\n" raw=no access=unavailable "# default: raw=yes" > dev/pvperf_policy' \
 	access ok 0 'access=local, and 2 rules; pvperf policy shows'
+policy_d() {
+	mkdir -p etc/pvperf/policy.d
+	printf '%s\n' raw=no pid=178\ raw=no > etc/pvperf/policy.d/1.conf
+	printf '%s\n' "$@" > dev/pvperf_policy
+}
+look host-access-policy-d machine_host 'policy_d raw=no' access ok 0 'access=local, and 1 rules'
+look host-access-policy-d-not machine_host 'policy_d "# default: raw=yes"' access problem 1 '-> pvperf policy --apply /etc/pvperf/policy.d'
+look host-access-policy-d-bad machine_host 'policy_d raw=no; echo raw >> etc/pvperf/policy.d/1.conf' access problem 1 'or have a mistake'
+look host-access-policy-d-old machine_host 'policy_d raw=no; put sys/module/pvperf_host/parameters/access unavailable' \
+	access problem 1 '-> { pvperf policy --apply /etc/pvperf/policy.d ||'
+look host-access-no-device machine_host : access ok 0 "which rules hold is not known"
 look host-access-unavailable machine_host \
 	'put sys/module/pvperf_host/parameters/access unavailable' \
 	access problem 1 'echo local > /sys/module/pvperf_host/parameters/access'

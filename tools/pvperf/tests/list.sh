@@ -49,6 +49,7 @@ listed list-endless 'truncate -s 1T proc/178/cmdline' 0 'VM 178 web CPU 0/KVM'
 listed list-no-end 'mkdir proc/200; printf "%s\0" qemu -name > proc/200/cmdline; printf db >> proc/200/cmdline' 0 'VM 200 db:'
 listed list-two-dashes 'sed -i "s/-name/--name/" proc/178/cmdline' 0 'VM 178 web CPU 0/KVM'
 listed list-alone "sed -i '/^vm pid=178 /s/\$/ alone=1/' sys/kernel/debug/pvperf/vms" 0 'has the host alone: what the other VMs may have is nothing meanwhile'
+listed list-ended "sed -i '/^vm pid=178 /s/\$/ ended=1/' sys/kernel/debug/pvperf/vms" 0 $'VM 178: 2 pages that hold 512, 36 calls, 58 operations, 3 refused, 7 overflows, 5 NMIs\n its process has ended'
 listed list-vm : 0 'VM 178 web CPU 0/KVM: 2 pages that hold 512, 36 calls, 58 operations, 3 refused, 7 overflows, 5 NMIs'
 listed list-vm-bare : 0 'VM 200: 0 pages that hold 0'
 listed list-policy : 0 ' policy of rule 2: access=local priority=pinned raw=no '
@@ -89,4 +90,9 @@ jsoned list-json-refusals '.vms[0].refusals[0].word == "raw" and .vms[1].refusal
 jsoned list-json-event '.vms[0].vcpus[0].events |
 	.[0].name == "cycles:u" and .[1].config == "0x10000" and .[2].count == 0'
 jsoned list-json-totals '.totals.calls == 37 and .totals.refused == 3'
+machine_busy() {
+	machine_vms
+	sed -i 's/^  vcpu index=1.*/  vcpu index=1 busy=1/' sys/kernel/debug/pvperf/vms
+}
+said_json list-json-busy '.vms[0].vcpus[1] == {"index": 1, "busy": 1}' list machine_host machine_busy
 jsoned list-json-empty-vcpu '.vms[0].vcpus[1].events == []'

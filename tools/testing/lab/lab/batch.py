@@ -37,7 +37,7 @@ def command(tests):
                   f'lab_rc=$?; {there}/t/ledger.sh || [ $? = 1 ] || echo "not ok - the ledger did not run"',
                   f'echo; echo "@@lab end {t.name} $lab_rc $lab_start $(cut -d " " -f 1 /proc/uptime)"']
     # Only a debug kernel has something to say. A complaint fails the test that came last.
-    lines += [f'{side}/t/last.sh' for side in dict.fromkeys((there, ''))]
+    lines += [f'{side}/t/last.sh || exit 98' for side in dict.fromkeys((there, ''))]
     return '\n'.join(lines + ['exit 0'])
 
 

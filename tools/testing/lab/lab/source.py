@@ -19,7 +19,7 @@ def git(*args):
 def commit():
     """With + if the sources differ from it; '' outside of git."""
     head = git('rev-parse', '--short=10', 'HEAD')
-    changed = git('status', '--porcelain', '--untracked-files=no', '--', *SOURCES)
+    changed = git('status', '--porcelain', '--', *SOURCES)
     return head + ('+' if head and changed else '')
 
 

@@ -33,9 +33,11 @@ coldplug() {
 
 pvperf() { /p/pvperf "$@"; }
 
-# unit host|policy ExecStart|ExecStop: do that of pvperf-host.service or pvperf-policy.service
+# unit host|policy ExecStart|ExecStop: do that of pvperf-host.service or pvperf-policy.service. A \ at
+# a line's end joins it with the next one, and $$ is one $.
 unit() {
-	eval "$(sed -n "s/^$2=-\{0,1\}//p" "/usr/lib/systemd/system/pvperf-$1.service")"
+	eval "$(sed -e ':a' -e '/\\$/{N; s/\\\n//; ba' -e '}' -e 's/\$\$/$/g' \
+		"/usr/lib/systemd/system/pvperf-$1.service" | sed -n "s/^$2=-\{0,1\}//p")"
 }
 
 # show COMMAND...: run it, keep its output in $output, print its output as TAP comments,
