@@ -164,7 +164,7 @@ static inline void pvperf_core_lose_samples(struct perf_event *event, u32 n)
 
 /*
  * Show core how much an event counts in a tick. @event: an event with a frequency; @n: its count
- * in TICK_NSEC; 0: unknown. In each tick perf_adjust_freq_unthr_context() (later:
+ * in TICK_NSEC; 0: unknown. In each tick perf_adjust_freq_unthr_context() (later, of leaders alone:
  * perf_adjust_freq_unthr_events()) stops the event, takes the growth of .count since
  * .freq_count_stamp for what it counts in TICK_NSEC, and computes a new period. It does not do
  * that for a growth of 0.
@@ -202,8 +202,9 @@ static inline void pvperf_core_overflow_prepare(struct perf_event *event, u64 st
  * The throttle. __perf_event_account_interrupt() counts the overflows of a tick in
  * hw.interrupts. At a limit it sets MAX_INTERRUPTS and writes a THROTTLE record, and
  * perf_event_overflow() says that the event has to stop (from 6.16 on core stops it).
- * The next tick's perf_adjust_freq_unthr_context() takes MAX_INTERRUPTS for an event
- * that was throttled: it writes an UNTHROTTLE record, sets 0 and starts the event.
+ * The next tick's perf_adjust_freq_unthr_context() takes MAX_INTERRUPTS for an event that was
+ * throttled: it writes an UNTHROTTLE record, sets 0 and starts the event; of a group's members 6.12
+ * does that when they are scheduled in next, as on bare metal.
  */
 #define PVPERF_CORE_THROTTLED	(~0ULL)		/* core's MAX_INTERRUPTS */
 

@@ -207,7 +207,9 @@ void pvperf_account_synced(struct pvperf_cpu *cpu, unsigned long slots)
 void pvperf_account_disabled(struct pvperf_cpu *cpu, struct pvperf_slot *slot)
 {
 	lockdep_assert_irqs_disabled();
-	account_update(cpu, slot, PVPERF_NOT_WANTED);
+	/* An event that has come meanwhile, and is refused, waits from here on. */
+	account_update(cpu, slot, slot->event && !slot->on && pvperf_event_wanted(slot) ?
+				  PVPERF_UNSERVED : PVPERF_NOT_WANTED);
 }
 
 void pvperf_account_unserved(struct pvperf_cpu *cpu, struct pvperf_slot *slot)

@@ -7,8 +7,9 @@
  * others comes before ours it claims that; for 0.1 s after an attach, or after several at once, it
  * claims one more, as one of ours may be late.
  *
- * Each overflow that is taken from the page becomes a sample or a lost sample, and the periods
- * of all samples add up to the count.
+ * Each overflow that is taken from the page of an event that samples becomes a sample or a lost
+ * sample (of a software event of one mode: if it was in that mode). The periods of all samples add
+ * up to the count, but for those of lost samples where the period is fixed.
  */
 #include <asm/cpu_entry_area.h>
 #include <asm/nmi.h>
@@ -203,7 +204,7 @@ static __always_inline void sample_nmi(struct pvperf_cpu *cpu, int s,
 	bool stretched = READ_ONCE(ev->flags) & KVM_PERF_EVENT_STRETCHED;
 
 	event = event ?: READ_ONCE(slot->leaving);
-	if (!n || !event)
+	if (!n || !event || !pvperf_event_of(event)->key.sampling)
 		return;
 	/* After a move to a host whose shortest period is longer. */
 	if (unlikely(pvperf_period_min(event) > event->hw.sample_period))

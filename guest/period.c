@@ -156,8 +156,8 @@ static u64 period_count_in_tick(struct perf_event *event, struct pvperf_event *p
 }
 
 /*
- * core adjusts a frequency's period in each tick, from the count in that tick. Our
- * count covers the time between two overflows or READs, so this shows core what the
+ * core adjusts a frequency's period in each tick (newer kernels: a leader's), from the count in
+ * that tick. Our count covers the time between two overflows or READs, so this shows core what the
  * event would have counted in one tick.
  */
 void pvperf_period_pace(struct perf_event *event, const struct guest_perf_event *ev)

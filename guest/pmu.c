@@ -187,11 +187,14 @@ static int event_check_period(struct perf_event *event, u64 period)
 
 static void event_first_period(struct perf_event *event)
 {
-	if (pvperf_event_is_freq(event))
-		event->hw.sample_period =
-			max(pvperf_period_min(event),
-			    1000ULL * tsc_khz / PVPERF_PMU_FIRST /
-			    event->attr.sample_freq);
+	u64 guess = 1000ULL * tsc_khz / PVPERF_PMU_FIRST;
+
+	if (!pvperf_event_is_freq(event))
+		return;
+	/* In ticks newer kernels look at leaders alone: a member's overflows tell its rate. */
+	if (event->group_leader != event)
+		guess = 0;
+	event->hw.sample_period = max(pvperf_period_min(event), guess / event->attr.sample_freq);
 }
 
 /*

@@ -3,8 +3,9 @@
  * The times of a perf_event. Reads the page's times, knows neither slots nor calls.
  * core adds all the time that an event is on a CPU to its running time. The invariant:
  * the part in which the host did not count is taken away again, so that perf scales the
- * count or prints <not counted>; but what core had added up when a reader came is not taken back.
- * Who reads without having core add up first (a BPF program) sees the part from then on as running.
+ * count or prints <not counted>; but what core had added up when a reader of one of our events
+ * came is not taken back. Who reads without having core add up first (a BPF program) sees the part
+ * from then on as running.
  */
 #include <linux/lockdep.h>
 #include <linux/math64.h>

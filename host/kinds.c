@@ -23,6 +23,7 @@
 static struct kind {
 	u32 type;			/* perf's number of the PMU */
 	char name[KVM_PERF_KIND_NAME];	/* not terminated if full */
+	struct cpumask cpus;		/* those online at the load */
 } kinds[KVM_PERF_KINDS];
 
 static u32 nr_kinds;
@@ -118,6 +119,15 @@ static int kinds_release(struct perf_event *perf)
 	return perf_event_release_kernel(perf);
 }
 
+/*
+ * While all CPUs of a kind are offline its driver says that there is no memory; the threads run on
+ * the others.
+ */
+static bool kind_is_offline(const struct kind *kind, const struct perf_event *perf)
+{
+	return perf == ERR_PTR(-ENOMEM) && !cpumask_intersects(&kind->cpus, cpu_online_mask);
+}
+
 static struct perf_event *create_on_thread(const struct perf_event_attr *attr,
 					   struct task_struct *task,
 					   perf_overflow_handler_t handler,
@@ -130,6 +140,8 @@ static struct perf_event *create_on_thread(const struct perf_event_attr *attr,
 		if (!(of & BIT(i)))
 			continue;
 		perf = create(attr, &kinds[i], -1, task, handler, event);
+		if (kind_is_offline(&kinds[i], perf))
+			continue;
 		if (IS_ERR(perf)) {
 			if (first)
 				kinds_release(first);
@@ -264,7 +276,7 @@ static struct perf_event *create_cycles(const struct kind *kind, int cpu)
 	return create(&attr, kind, cpu, cpu < 0 ? current : NULL, NULL, NULL);
 }
 
-static bool kind_has_cpu(const struct kind *kind)
+static void kind_find_cpus(struct kind *kind)
 {
 	struct perf_event *perf;
 	int cpu;
@@ -275,9 +287,8 @@ static bool kind_has_cpu(const struct kind *kind)
 			perf_event_release_kernel(perf);
 		/* Any other error is about who loads the module, or about the moment. */
 		if (perf != ERR_PTR(-ENOENT) && perf != ERR_PTR(-ENODEV))
-			return true;
+			cpumask_set_cpu(cpu, &kind->cpus);
 	}
-	return false;
 }
 
 static void kind_add(u32 type)
@@ -296,7 +307,8 @@ static void kind_add(u32 type)
 	if (perf->pmu->type == type) {
 		memcpy(kind->name, perf->pmu->name,
 		       min(strlen(perf->pmu->name), sizeof(kind->name)));
-		if (kind_has_cpu(kind))
+		kind_find_cpus(kind);
+		if (!cpumask_empty(&kind->cpus))
 			kinds_there |= BIT(nr_kinds);
 		nr_kinds++;
 	}

@@ -4,6 +4,7 @@
  * the host does. It samples neither, and no other VM counts them.
  */
 
+#include "counters.h"
 #include "tiny_test.h"
 #include "named.h"
 #include <sched.h>
@@ -318,19 +319,6 @@ TEST_F(global, reads)
 	EXPECT_CALL(KVM_PERF_BATCH_MAX, tiny_call_gpa(v, KVM_PERF_OP_BATCH, AT_BATCH, KVM_PERF_BATCH_MAX));
 	EXPECT_GT(16, calls_of_cpu1() - before);
 	EXPECT_LT(0, event_at(&self->vms.in, 1)->count);
-}
-
-static bool cpu_online(int cpu, const char *how)
-{
-	char path[64];
-	FILE *f;
-
-	snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%d/online", cpu);
-	f = fopen(path, "we");
-	if (!f)
-		return false;
-	fputs(how, f);
-	return !fclose(f);
 }
 
 /* What is missed while the CPU is offline is told. */

@@ -36,6 +36,15 @@ n=$(lost $data)
 [ "$n" = 0 ]
 tap $? "no sample is lost" "$n"
 
+# Of a group's members core corrects only the leader's period in ticks.
+perf record -q -a -F 999 -e '{cycles:u,branch-misses:u}' -o $data \
+	sh -c "i=0; while [ \$i -lt $loops ]; do ./loop100m; i=\$((i + 1)); done"
+n=$(perf script -i $data -F event 2> /dev/null | grep -c branch-misses)
+s=$(seconds $data)
+rate=$(awk -v n="$n" -v s="$s" 'BEGIN { printf "%.0f", s ? n / s : 0 }')
+within "$rate" 999 200
+tap $? "a rarer member of a group has the frequency within 20 %" "$rate ($n in $s s)"
+
 if command -v hot > /dev/null; then
 	perf record -q -F 999 -g -o $data hot 30 > /dev/null 2>&1
 	top=$(perf report -i $data --stdio --no-children -g none 2> /dev/null |
