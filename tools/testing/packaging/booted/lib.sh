@@ -34,9 +34,9 @@ coldplug() {
 pvperf() { /p/pvperf "$@"; }
 
 # unit host|policy ExecStart|ExecStop: do that of pvperf-host.service or pvperf-policy.service. A \ at
-# a line's end joins it with the next one, and $$ is one $.
+# a line's end joins it with the next one, $$ is one $, and in sh -c modprobe would be busybox's.
 unit() {
-	eval "$(sed -e ':a' -e '/\\$/{N; s/\\\n//; ba' -e '}' -e 's/\$\$/$/g' \
+	eval "$(sed -e ':a' -e '/\\$/{N; s/\\\n//; ba' -e '}' -e 's/\$\$/$/g; s|\<modprobe\>|/usr/sbin/&|' \
 		"/usr/lib/systemd/system/pvperf-$1.service" | sed -n "s/^$2=-\{0,1\}//p")"
 }
 
@@ -52,7 +52,7 @@ show() {
 # found SIDE CONDITION FIELD: that of pvperf check
 found() {
 	$user /p/pvperf check "--$1" --json |
-		sed -n "/\"name\":\"$2\"/,/}/s/.*\"$3\":\"\(.*\)\",\{0,1\}$/\1/p"
+		sed -n "/\"name\":\"$2\"/,/^ *}/s/.*\"$3\":\"\(.*\)\",\{0,1\}$/\1/p"
 }
 user=	# the command runs as this one
 
