@@ -204,12 +204,10 @@ void pvperf_account_synced(struct pvperf_cpu *cpu, unsigned long slots)
 	}
 }
 
-void pvperf_account_disabled(struct pvperf_cpu *cpu, struct pvperf_slot *slot)
+void pvperf_account_disabled(struct pvperf_cpu *cpu, struct pvperf_slot *slot, bool refused)
 {
 	lockdep_assert_irqs_disabled();
-	/* An event that has come meanwhile, and is refused, waits from here on. */
-	account_update(cpu, slot, slot->event && !slot->on && pvperf_event_wanted(slot) ?
-				  PVPERF_UNSERVED : PVPERF_NOT_WANTED);
+	account_update(cpu, slot, refused ? PVPERF_UNSERVED : PVPERF_NOT_WANTED);
 }
 
 void pvperf_account_unserved(struct pvperf_cpu *cpu, struct pvperf_slot *slot)

@@ -8,8 +8,8 @@
  * claims one more, as one of ours may be late.
  *
  * Each overflow that is taken from the page of an event that samples becomes a sample or a lost
- * sample (of a software event of one mode: if it was in that mode). The periods of all samples add
- * up to the count, but for those of lost samples where the period is fixed.
+ * sample (of a software event of one mode: if it was in that mode). The periods of all samples of
+ * others add up to the count, but for those of lost samples where the period is fixed.
  */
 #include <asm/cpu_entry_area.h>
 #include <asm/nmi.h>

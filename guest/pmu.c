@@ -191,8 +191,11 @@ static void event_first_period(struct perf_event *event)
 
 	if (!pvperf_event_is_freq(event))
 		return;
-	/* In ticks newer kernels look at leaders alone: a member's overflows tell its rate. */
-	if (event->group_leader != event)
+	/*
+	 * In ticks newer kernels look at leaders alone: a member's overflows tell its rate. Most
+	 * software events count time, for which the guess is right.
+	 */
+	if (event->group_leader != event && pvperf_event_of(event)->hardware)
 		guess = 0;
 	event->hw.sample_period = max(pvperf_period_min(event), guess / event->attr.sample_freq);
 }

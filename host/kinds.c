@@ -120,8 +120,8 @@ static int kinds_release(struct perf_event *perf)
 }
 
 /*
- * While all CPUs of a kind are offline its driver says that there is no memory; the threads run on
- * the others.
+ * While all CPUs of a kind are offline its driver says that there is no memory. The threads run on
+ * the others; an event of that kind alone may be opened later, as one that had no memory.
  */
 static bool kind_is_offline(const struct kind *kind, const struct perf_event *perf)
 {
@@ -133,15 +133,17 @@ static struct perf_event *create_on_thread(const struct perf_event_attr *attr,
 					   perf_overflow_handler_t handler,
 					   struct pvperf_host_event *event)
 {
-	struct perf_event *first = NULL, *perf;
+	struct perf_event *first = NULL, *skipped = ERR_PTR(-ENOENT), *perf;
 	u32 of = kinds_of(&event->attr), i, n = 0;
 
 	for (i = 0; i < nr_kinds; i++) {
 		if (!(of & BIT(i)))
 			continue;
 		perf = create(attr, &kinds[i], -1, task, handler, event);
-		if (kind_is_offline(&kinds[i], perf))
+		if (kind_is_offline(&kinds[i], perf)) {
+			skipped = perf;
 			continue;
+		}
 		if (IS_ERR(perf)) {
 			if (first)
 				kinds_release(first);
@@ -153,7 +155,7 @@ static struct perf_event *create_on_thread(const struct perf_event_attr *attr,
 		else
 			first = perf;
 	}
-	return first ?: ERR_PTR(-ENOENT);
+	return first ?: skipped;
 }
 
 static struct perf_event *kinds_create(struct perf_event_attr *attr, int cpu,

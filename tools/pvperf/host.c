@@ -248,32 +248,19 @@ static void host_conflict(const struct side *side, struct finding *f)
 		finding_ok(f, "no live patch and no other module diverts the functions");
 }
 
-/* Has the module this rule? One about a process ends with it. */
-static bool rules_have(const struct rules *rules, const char *line)
-{
-	int i;
-
-	for (i = 0; i < rules->n; i++)
-		if (!strcmp(rules->line[i], line))
-			return true;
-	return rule_pid(line, NULL);
-}
-
-/* Does the module have the rules that its unit gives it, all of them? */
-static bool policy_d_holds(const struct rules *rules)
+/* Are the module's @rules those that its unit gives it, but for the rules about a process? */
+static bool policy_d_holds(struct rules *rules)
 {
 	const char *prefix = root_prefix();
 	struct rules files = { 0 };
 	char path[PATH_MAX];
-	bool holds = true;
-	int i;
+	bool holds;
 
-	if (!root_matches(POLICY_D "/*.conf"))
-		return true;
 	snprintf(path, sizeof(path), "%s" POLICY_D, prefix ? prefix : "");
 	holds = rules_add(&files, path);
-	for (i = 0; i < files.n; i++)
-		holds &= rules_have(rules, files.line[i]);
+	rules_drop(&files, 0);
+	rules_drop(rules, 0);
+	holds &= rules_same(&files, rules);
 	rules_free(&files);
 	return holds;
 }
@@ -282,23 +269,32 @@ static bool policy_d_holds(const struct rules *rules)
 static void host_rules(struct finding *f, const char *access)
 {
 	FILE *device = root_open(RULES_DEVICE);
+	bool files = root_matches(POLICY_D "/*.conf");
 	struct rules rules = { 0 };
 	char standard[1024];
+	int n;
 
+	if (!device && !files) {
+		finding_ok(f, "access=%s", access);
+		return;
+	}
 	if (!device) {
-		finding_ok(f, "access=%s; which rules hold is not known: can't read " RULES_DEVICE ": %s", access,
-			   strerror(errno));
+		finding_unread(f, RULES_DEVICE, errno);
 		return;
 	}
 	fclose(device);
 	if (!rules_read(&rules, standard, sizeof(standard))) {
 		finding_unknown(f, "access=%s, and " RULES_DEVICE " can't be understood", access);
 		finding_todo(f, "install pvperf of the module's version");
-	} else if (!policy_d_holds(&rules)) {
-		finding_problem(f, "access=%s, and the rules in " POLICY_D " do not all hold, or have a mistake, which pvperf policy --check " POLICY_D " tells", access);
+		rules_free(&rules);
+		return;
+	}
+	n = rules.n;
+	if (files && !policy_d_holds(&rules)) {
+		finding_problem(f, "access=%s, and the module's rules are not those in " POLICY_D ", which may have a mistake: pvperf policy --check " POLICY_D " tells", access);
 		finding_run(f, "", "pvperf policy --apply " POLICY_D);
-	} else if (rules.n) {
-		finding_ok(f, "access=%s, and %d rules; pvperf policy shows which VM may have what", access, rules.n);
+	} else if (n) {
+		finding_ok(f, "access=%s, and %d rules; pvperf policy shows which VM may have what", access, n);
 	} else {
 		finding_ok(f, "access=%s", access);
 	}

@@ -47,7 +47,7 @@ static void table_vm(const struct record *r)
 	if (record_number(r, "alone"))
 		puts("  has the host alone: what the other VMs may have is nothing meanwhile");
 	if (record_number(r, "ended"))
-		puts("  its process has ended, and something else holds it");
+		puts("  its process has ended, or is about to");
 }
 
 static void table_policy(const struct record *r)

@@ -190,14 +190,15 @@ static int show(bool as_json)
 
 /* ---------------------------------------------------------- check and apply */
 
-/* Have the @n rules of the files this one, or one for its process alone? Then those hold. */
+/* Have the @n rules of the files one about the same VMs, or its process alone? Then that one holds. */
 static bool files_have(char *const *files, int n, const char *line)
 {
 	bool alone;
 	int i;
 
 	for (i = 0; i < n; i++)
-		if (!strcmp(files[i], line) || (rule_pid(files[i], &alone) == rule_pid(line, NULL) && alone))
+		if (rules_ask_alike(files[i], line) ||
+		    (rule_pid(files[i], &alone) == rule_pid(line, NULL) && alone))
 			return true;
 	return false;
 }
@@ -365,7 +366,7 @@ static int set_rule(struct rules *rules, const struct vm *vm, const struct pvper
 		return EXIT_PROBLEM;
 	status = rules_write(rules, !!rule->given, rules->n);
 	if (status != EXIT_PROBLEM)
-		printf("VM %s: %s\n", vm->pid, rule->given ? words : "no rule of its own any more");
+		printf("VM %s: %s\n", vm->pid, rule->given ? words : "no rule of pvperf set any more");
 	return status;
 }
 

@@ -80,6 +80,6 @@ void process_read(const char *pid, struct process *p)
 void process_title(const char *pid, const struct process *p, char *title, size_t size)
 {
 	snprintf(title, size, "%s%s%s%s%s", pid, *p->name ? " " : "", p->name, *p->comm ? " " : "", p->comm);
-	while ((title = strchr(title, ':')))
+	while ((title = strpbrk(title, ":(")))
 		*title++ = '?';
 }

@@ -88,6 +88,7 @@ static void json_one(struct json_object *list, const struct vm *vm, const struct
 
 	json_object_object_add(o, "pid", json_object_new_int64(atol(vm->pid)));
 	json_object_object_add(o, "name", json_text(vm->process.name));
+	json_object_object_add(o, "ended", json_object_new_boolean(vm->ended));
 	json_object_object_add(o, "word", json_object_new_string(pvperf_words[refused->word].name));
 	json_object_object_add(o, "times", json_object_new_int64(refused->times));
 	json_object_object_add(o, "seconds_ago", refused->ago < 0 ? NULL :

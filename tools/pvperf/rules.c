@@ -63,14 +63,35 @@ bool rules_put_first(struct rules *rules, const char *line)
 
 void rules_drop(struct rules *rules, pid_t pid)
 {
+	bool alone = false;
 	int i, n = 0;
+	pid_t of;
 
-	for (i = 0; i < rules->n; i++)
-		if (rule_pid(rules->line[i], NULL) != pid)
-			rules->line[n++] = rules->line[i];
-		else
+	for (i = 0; i < rules->n; i++) {
+		of = rule_pid(rules->line[i], &alone);
+		if (of && (!pid || (of == pid && alone)))
 			free(rules->line[i]);
+		else
+			rules->line[n++] = rules->line[i];
+	}
 	rules->n = n;
+}
+
+bool rules_ask_alike(const char *a, const char *b)
+{
+	char line[2][PVPERF_RULE_MAX + 1], why[PVPERF_WHY];
+	struct pvperf_rule rule[2];
+	int i;
+
+	snprintf(line[0], sizeof(line[0]), "%s", a);
+	snprintf(line[1], sizeof(line[1]), "%s", b);
+	if (pvperf_rule_parse(&rule[0], line[0], why) != 1 || pvperf_rule_parse(&rule[1], line[1], why) != 1)
+		return false;
+	for (i = 0; i < PVPERF_MATCHES; i++)
+		if (!rule[0].match[i] != !rule[1].match[i] ||
+		    (rule[0].match[i] && strcmp(rule[0].match[i], rule[1].match[i])))
+			return false;
+	return true;
 }
 
 /* Parses a line of @n bytes as the module does. Returns 1, 0 or -1 as pvperf_rule_parse(). */

@@ -50,7 +50,10 @@ int rules_write(struct rules *rules, int first, int end);
 /* The number after pid=, 0 without; @alone, which may be NULL: nothing else is asked of a VM. */
 pid_t rule_pid(const char *line, bool *alone);
 
-/* Takes out the lines about that process. */
+/* Do both ask the same of a VM, whatever they give it? */
+bool rules_ask_alike(const char *a, const char *b);
+
+/* Takes out the lines that ask for this process alone; 0: all that ask for a process. */
 void rules_drop(struct rules *rules, pid_t pid);
 
 /* Puts a line before all others. */

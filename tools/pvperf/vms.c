@@ -132,5 +132,5 @@ void vm_title(const struct vm *vm, char *title, size_t size)
 {
 	process_title(vm->pid, &vm->process, title, size);
 	if (vm->ended)
-		snprintf(title, size, "%s (its process has ended)", vm->pid);
+		snprintf(title, size, "%s (ended)", vm->pid);
 }

@@ -126,10 +126,11 @@ policy_d() {
 }
 look host-access-policy-d machine_host 'policy_d raw=no' access ok 0 'access=local, and 1 rules'
 look host-access-policy-d-not machine_host 'policy_d "# default: raw=yes"' access problem 1 '-> pvperf policy --apply /etc/pvperf/policy.d'
-look host-access-policy-d-bad machine_host 'policy_d raw=no; echo raw >> etc/pvperf/policy.d/1.conf' access problem 1 'or have a mistake'
+look host-access-policy-d-bad machine_host 'policy_d raw=no; echo raw >> etc/pvperf/policy.d/1.conf' access problem 1 'may have a mistake'
 look host-access-policy-d-old machine_host 'policy_d raw=no; put sys/module/pvperf_host/parameters/access unavailable' \
 	access problem 1 '-> { pvperf policy --apply /etc/pvperf/policy.d ||'
-look host-access-no-device machine_host : access ok 0 "which rules hold is not known"
+look host-access-policy-d-more machine_host 'policy_d access=global raw=no' access problem 1 "are not those in"
+look host-access-no-device machine_host 'policy_d raw=no; rm dev/pvperf_policy' access unknown 0 "pvperf_policy"
 look host-access-unavailable machine_host \
 	'put sys/module/pvperf_host/parameters/access unavailable' \
 	access problem 1 'echo local > /sys/module/pvperf_host/parameters/access'

@@ -60,10 +60,12 @@ ruled policy-apply-replaces 'sed -i "1i pid=178 raw=no" dev/pvperf_policy; mkdir
 	0 '1 rules hold now' 'pid=178 raw=yes' policy --apply one
 ruled policy-apply-twice 'mkdir etc/one; printf "%s\n" "comm=q* access=unavailable" "uid=1 pid=178 raw=no" > etc/one/a.conf; tac etc/one/a.conf > dev/pvperf_policy' \
 	0 '2 rules hold now' 'comm=q* access=unavailable;uid=1 pid=178 raw=no' policy --apply one
+ruled policy-apply-changed 'mkdir etc/one; echo uid=1 pid=178 raw=yes > etc/one/a.conf; sed -i "1i uid=1 pid=178 raw=no" dev/pvperf_policy' \
+	0 '1 rules hold now' 'uid=1 pid=178 raw=yes' policy --apply one
 ruled policy-apply-two 'printf "%s\n" "pid=178 access=unavailable" "pid=178 raw=no" > dev/pvperf_policy' 0 '4 rules hold now' \
 	'pid=178 access=unavailable;pid=178 raw=no;comm=db* raw=no;max_events=8' policy --apply policy.d
 ruled policy-check-pid 'echo pid=178 raw=no > etc/pid' 0 "'pid=178 raw=no' can be applied while there is such a process" '' policy --check pid
-ruled policy-ended "sed -i '/^vm pid=178 /s/\$/ ended=1/' sys/kernel/debug/pvperf/vms" 0 'VM 178 (its process has ended): rule 2' '' policy
+ruled policy-ended "sed -i '/^vm pid=178 /s/\$/ ended=1/' sys/kernel/debug/pvperf/vms" 0 'VM 178 (ended): rule 2' '' policy
 ruled policy-name 'printf "qemu\0-name\0web x: rule 1: raw=yes\0" > proc/178/cmdline' 0 'VM 178 web x? rule 1? raw=yes CPU 0/KVM: rule 2: priority' '' policy
 ruled policy-apply-folder : 1 'there is no file *.conf' '' policy --apply ../etc
 ruled policy-check-many 'seq -f "comm=%.0f raw=no" 4096 > etc/many' 1 'the module takes 4095' '' policy --check many
@@ -81,8 +83,8 @@ ruled set-default-words "sed -i '/^  policy/s/rule=2/rule=0/' sys/kernel/debug/p
 # While db has the host alone debugfs shows what the others have now, and not what the rules say.
 ruled set-alone "sed -i '/rule=2/s/access=local/access=unavailable/' sys/kernel/debug/pvperf/vms" 0 'VM 178' \
 	"pid=178 priority=pinned raw=no max_events=9;$old" set web max_events=9
-ruled set-back 'sed -i "1i pid=178 raw=no" dev/pvperf_policy' 0 'no rule of its own any more' "$old" set web default
-ruled set-back-other 'sed -i "1i uid=1 pid=178 raw=no" dev/pvperf_policy' 0 'no rule of its own any more' "$old" set web default
+ruled set-back 'sed -i "1i pid=178 raw=no" dev/pvperf_policy' 0 'no rule of pvperf set any more' "$old" set web default
+ruled set-back-other 'sed -i "1i uid=1 pid=178 raw=no" dev/pvperf_policy' 0 'no rule of pvperf set any more' "uid=1 pid=178 raw=no;$old" set web default
 ruled set-number 'printf "%s\0" qemu -name 177 > proc/178/cmdline' 1 'no VM 177 has asked' '' set 177 raw=no
 ruled set-ended "sed -i '1i vm pid=178 ended=1\n  policy rule=1' sys/kernel/debug/pvperf/vms" 0 'VM 178' \
 	"pid=178 priority=pinned raw=no max_events=9;$old" set 178 max_events=9

@@ -53,7 +53,7 @@ judge() {
 	perf script -i $data -F brstack --comms branchy > /tmp/stacks 2> /dev/null
 	awk -v depth="$depth" '
 		FILENAME == "/tmp/ways" { at[$1] = ways++; next }
-		!NF { next }
+		!NF { few += depth > 0; next }
 		{ n++; bad = 0
 		  for (i = 1; i <= NF; i++) {
 			split($i, part, "/"); way = part[1] "/" part[2]
