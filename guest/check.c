@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * See check.h. What did not hold is printed later: IRQs are off here, perhaps in a context
- * switch, and a console may take the run queue's lock.
+ * See check.h. What did not hold is printed by an interrupt: IRQs are off here, perhaps in a
+ * context switch, and a console may take the run queue's lock.
  */
 #define pr_fmt(fmt) "pvperf_guest: " fmt
 
 #include <linux/atomic.h>
+#include <linux/irq_work.h>
 #include <linux/printk.h>
 #include "../compat/core.h"
 #include "check.h"
@@ -15,10 +16,19 @@
 static const char *broken;	/* the first that did not hold */
 static atomic_t due;	/* events that are there, and runs of the watch to come */
 
+static void check_print(struct irq_work *work)
+{
+	pr_err("BUG: does not hold: %s\n", READ_ONCE(broken));
+}
+
+static DEFINE_IRQ_WORK(printing, check_print);
+
 static void check(bool holds, const char *what)
 {
-	if (!holds && !READ_ONCE(broken))
-		WRITE_ONCE(broken, what);
+	if (holds || READ_ONCE(broken))
+		return;
+	WRITE_ONCE(broken, what);
+	irq_work_queue(&printing);
 }
 
 #define check(what)	check(what, #what)
@@ -60,12 +70,7 @@ void pvperf_check_watch(int more)
 	atomic_add(more, &due);
 }
 
-void pvperf_check_print(void)
+void pvperf_check_end(void)
 {
-	static bool printed;
-
-	if (!READ_ONCE(broken) || printed)
-		return;
-	printed = true;
-	pr_err("BUG: does not hold: %s\n", broken);
+	irq_work_sync(&printing);
 }

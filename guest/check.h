@@ -19,13 +19,13 @@ void pvperf_check_flush(struct pvperf_cpu *cpu);
 void pvperf_check_read(const struct perf_event *event);
 /* So many more events, and runs of the watch to come. */
 void pvperf_check_watch(int more);
-/* Says what did not hold, if anything. Process context. */
-void pvperf_check_print(void);
+/* No flush and no read comes any more. */
+void pvperf_check_end(void);
 #else
 static inline void pvperf_check_flush(struct pvperf_cpu *cpu) { }
 static inline void pvperf_check_read(const struct perf_event *event) { }
 static inline void pvperf_check_watch(int more) { }
-static inline void pvperf_check_print(void) { }
+static inline void pvperf_check_end(void) { }
 #endif
 
 #endif /* _PVPERF_GUEST_CHECK_H */

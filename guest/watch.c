@@ -187,7 +187,6 @@ static void watch_work(struct work_struct *work)
 			 needed ? watch_check_here : watch_close_idle_here, NULL, true);
 	cpus_read_unlock();
 	watch_print();
-	pvperf_check_print();
 	if (needed)
 		watch_schedule();
 	pvperf_check_watch(-1);
@@ -216,5 +215,5 @@ bool pvperf_watch_awake(void)
 void pvperf_watch_stop(void)
 {
 	cancel_delayed_work_sync(&next_watch);
-	pvperf_check_print();
+	pvperf_check_end();
 }
