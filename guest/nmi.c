@@ -204,7 +204,7 @@ static __always_inline void sample_nmi(struct pvperf_cpu *cpu, int s,
 	bool stretched = READ_ONCE(ev->flags) & KVM_PERF_EVENT_STRETCHED;
 
 	event = event ?: READ_ONCE(slot->leaving);
-	if (!n || !event || !pvperf_event_of(event)->key.sampling)
+	if (!n || !event)
 		return;
 	/* After a move to a host whose shortest period is longer. */
 	if (unlikely(pvperf_period_min(event) > event->hw.sample_period))
