@@ -209,7 +209,7 @@ static inline void pvperf_core_overflow_prepare(struct perf_event *event, u64 st
 #define PVPERF_CORE_THROTTLED	(~0ULL)		/* core's MAX_INTERRUPTS */
 
 /*
- * Does core believe that it has throttled an event? Any context. Returns true until it lets it go.
+ * Does core believe that it has throttled an event? Any context. Returns true until core starts it.
  */
 static inline bool pvperf_core_is_throttled(const struct perf_event *event)
 {

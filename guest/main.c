@@ -11,6 +11,7 @@
 #include <asm/cpu_device_id.h>
 #include "../compat/perf.h"
 #include "caps.h"
+#include "check.h"
 #include "clock.h"
 #include "cpu.h"
 #include "hosts.h"
@@ -85,6 +86,7 @@ err_nmi:
 	pvperf_nmi_exit();
 err_cpu:
 	pvperf_cpu_exit();
+	pvperf_check_end();
 	return err;
 }
 module_init(pvperf_guest_init);
@@ -100,6 +102,7 @@ static void __exit pvperf_guest_exit(void)
 	pvperf_cpu_stop();
 	pvperf_nmi_exit();
 	pvperf_cpu_exit();
+	pvperf_check_end();
 }
 module_exit(pvperf_guest_exit);
 

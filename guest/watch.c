@@ -215,5 +215,4 @@ bool pvperf_watch_awake(void)
 void pvperf_watch_stop(void)
 {
 	cancel_delayed_work_sync(&next_watch);
-	pvperf_check_end();
 }

@@ -23,7 +23,7 @@
 static struct kind {
 	u32 type;			/* perf's number of the PMU */
 	char name[KVM_PERF_KIND_NAME];	/* not terminated if full */
-	struct cpumask cpus;		/* those online at the load */
+	struct cpumask cpus;		/* of this kind, online at the load */
 } kinds[KVM_PERF_KINDS];
 
 static u32 nr_kinds;

@@ -268,8 +268,8 @@ static bool policy_d_holds(struct rules *rules)
 /* Its rules may still give some VMs nothing. */
 static void host_rules(struct finding *f, const char *access)
 {
-	FILE *device = root_open(RULES_DEVICE);
-	bool files = root_matches(POLICY_D "/*.conf");
+	const bool files = root_matches(POLICY_D "/*.conf");
+	FILE *device = root_open(RULES_DEVICE);	/* after that: errno */
 	struct rules rules = { 0 };
 	char standard[1024];
 	int n;

@@ -20,7 +20,7 @@ const char policy_help[] =
 "pvperf policy --check PATH\n"
 "        say whether a file of rules, or a folder of files *.conf, makes sense\n"
 "pvperf policy --apply PATH\n"
-"        the same, and if it does give the rules to the module; rules of set stay before them\n";
+"        the same, and if it does give the rules to the module; rules about a process stay before them\n";
 
 const char set_help[] =
 "pvperf set VM WORD=VALUE...\n"
@@ -204,8 +204,8 @@ static bool files_have(char *const *files, int n, const char *line)
 }
 
 /*
- * Before the rules of the files: what pvperf set has said of VMs that still run. Returns how
- * many these are; -1 after failure().
+ * Before the rules of the files: those that the module has about a process, as pvperf set makes
+ * them. Returns how many these are; -1 after failure().
  */
 static int keep_set(struct rules *rules)
 {

@@ -16,7 +16,10 @@ struct process {
 /* The process has all from whoever started it: what is not printable becomes '?'. */
 void process_read(const char *pid, struct process *p);
 
-/* "178 web qemu-system-x86", of at most @size. Whoever runs the VM chooses it: it has none of the ':' and '(' of ours. */
+/*
+ * "178 web qemu-system-x86", of at most @size. Whoever runs the VM chooses the names; in them ':' and
+ * '(', which pvperf prints behind a title, become '?'.
+ */
 void process_title(const char *pid, const struct process *p, char *title, size_t size);
 
 #endif /* PVPERF_PROCESS_H */

@@ -22,7 +22,7 @@ struct vm {
 	struct process process;
 	unsigned int rule;	/* 0: the default */
 	bool alone;		/* has the host alone, by access=exclusive or force */
-	bool ended;		/* something else holds it: .pid may be another process's, .process is empty */
+	bool ended;		/* its process has: .pid may be another one's now, .process is empty */
 	struct pvperf_policy policy;
 	struct refused refused[PVPERF_WORDS];
 	int refusals;
@@ -40,7 +40,7 @@ bool vm_is(const struct vm *vm, const char *name);
 /* The VM that has the host alone, or NULL; the others have nothing then, whatever the rules say. */
 const struct vm *vms_alone(const struct vm *vms, int n);
 
-/* process_title(), or that it has ended. */
+/* The process_title(), or the pid and "(ended)". */
 void vm_title(const struct vm *vm, char *title, size_t size);
 
 #endif /* PVPERF_VMS_H */

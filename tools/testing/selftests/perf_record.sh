@@ -36,14 +36,16 @@ n=$(lost $data)
 [ "$n" = 0 ]
 tap $? "no sample is lost" "$n"
 
-# Of a group's members core corrects only the leader's period in ticks.
-perf record -q -a -F 999 -e '{cycles:u,branch-misses:u}' -o $data \
-	sh -c "i=0; while [ \$i -lt $loops ]; do ./loop100m; i=\$((i + 1)); done"
-n=$(perf script -i $data -F event 2> /dev/null | grep -c branch-misses)
-s=$(seconds $data)
-rate=$(awk -v n="$n" -v s="$s" 'BEGIN { printf "%.0f", s ? n / s : 0 }')
-within "$rate" 999 200
-tap $? "a rarer member of a group has the frequency within 20 %" "$rate ($n in $s s)"
+# Of a group newer kernels correct the leader's period alone in ticks. On a real CPU the program has no such misses.
+if emulated; then
+	perf record -q -a -F 999 -e '{cycles:u,branch-misses:u}' -o $data \
+		sh -c "i=0; while [ \$i -lt $loops ]; do ./loop100m; i=\$((i + 1)); done"
+	n=$(perf script -i $data -F event 2> /dev/null | grep -c branch-misses)
+	s=$(seconds $data)
+	rate=$(awk -v n="$n" -v s="$s" 'BEGIN { printf "%.0f", s ? n / s : 0 }')
+	within "$rate" 999 200
+	tap $? "a rarer member of a group has the frequency within 20 %" "$rate ($n in $s s)"
+fi
 
 if command -v hot > /dev/null; then
 	perf record -q -F 999 -g -o $data hot 30 > /dev/null 2>&1
