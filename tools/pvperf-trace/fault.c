@@ -10,6 +10,7 @@ const char merge_no_rights[] = "can't give up rights before reading";
 const char merge_no_name[] = "no pvperf_guest_clock in it: record pvperf:pvperf_guest_clock, too, or give -t OFFSET";
 const char merge_moved[] = "the VM has two names in it: it moved to another host, or the host's module was loaded again; record both sides anew";
 const char merge_no_tsc[] = "its times are not the TSC: record it by trace-cmd record -C x86-tsc, without -A";
+const char merge_no_proof[] = "pvperf: merge: -t is taken as given: whether events lie where their vCPUs ran is not looked at\n";
 
 int merge_failed(const char *path, const char *why)
 {

@@ -31,12 +31,22 @@ static void guest_judge(struct tracecmd_input *buffer, struct tep_record *record
 		why_guest(buffer, record);
 }
 
+/* From the last event before a gap on, an entry or exit may be missing. */
+static void gaps_pass(const struct copies *copies, uint64_t at)
+{
+	static size_t passed;
+
+	for (; passed < copies->nr_gaps && copies->gaps[passed].from < at; passed++)
+		proof_forget();
+}
+
 static int judge(struct tracecmd_input *buffer, struct tep_record *record, int cpu, void *copies)
 {
 	struct tep_event *e = dat_event(buffer, record);
 	const struct dat *host = &((struct copies *)copies)->host;
 	uint64_t tid;
 
+	gaps_pass(copies, record->ts);
 	if (dat_of(buffer) != host) {
 		guest_judge(buffer, record);
 		return 0;

@@ -193,7 +193,7 @@ static int gap_take(struct tracecmd_input *buffer, struct tep_event *e, struct t
 	if (!more)
 		return 0;
 	copies->gaps = more;
-	more[copies->nr_gaps++] = (struct gap){ *last_at(&copies->host, buffer, cpu), record->ts };
+	more[copies->nr_gaps++] = (struct gap){ *last_at(&copies->host, buffer, record->cpu), record->ts };
 	return 0;
 }
 

@@ -42,27 +42,42 @@ static const char *find_time(const char *from)
 	return NULL;
 }
 
-/* A name has 15 characters, and may have numbers and brackets, too. */
-#define BEFORE_CPU	80
-
 /*
- * " [012] " before the time: where its digits begin, or NULL. The last one behind a thread's number,
- * or the first one where the lines have none.
+ * The "[" behind "%16s-%-7d" of ftrace or "%16s %7d" of perf, and perhaps a process's number: NULL if
+ * the line does not begin so. A task's name has 15 characters at most, so no name looks like it.
  */
+static const char *bracket_behind(const char *text)
+{
+	const char *at = text + 17, *digits;
+
+	if (strnlen(text, 17) < 17 || (text[16] != '-' && text[16] != ' '))
+		return NULL;
+	digits = at += strspn(at, " ");
+	at += strspn(at, "0123456789/");
+	if (at == digits)
+		return NULL;
+	at += strspn(at, " ");
+	if (*at == '(')
+		at += strcspn(at, ")") + 1;
+	at += strspn(at, " ");
+	return *at == '[' ? at : NULL;
+}
+
+/* Where the bracket can be behind a name that is not filled up, as perf prints it with call chains. */
+#define BEFORE_CPU	40
+
+/* Where the digits of " [012] " begin that stand before the time, or NULL. */
 static const char *find_cpu(const char *text)
 {
-	const char *at = text, *end, *first = NULL, *best = NULL, *time = NULL;
+	const char *behind = bracket_behind(text), *at = behind ? behind - 1 : text, *end, *first = NULL, *best = NULL;
 
-	while ((at = strstr(at, " [")) && at - text < BEFORE_CPU && (!time || at < time)) {
+	while ((at = strstr(at, " [")) && at - text < (behind ? behind - text : BEFORE_CPU)) {
 		at += 2;
 		end = at + strspn(at, "0123456789");
 		if (end == at || end[0] != ']' || end[1] != ' ')
 			continue;
 		first = first ?: at;
-		if (!pid_before(text, at - 2))
-			continue;
-		best = at;
-		time = find_time(end);
+		best = pid_before(text, at - 2) ? at : best;
 	}
 	return best ?: first;
 }

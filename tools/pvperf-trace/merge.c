@@ -37,17 +37,31 @@ static int usage(const char *what)
 	return EXIT_USAGE;
 }
 
-static bool map_parse(struct map *map, const char *text)
+/* Of @text up to @end, or to a comma: decimal, or after 0x. */
+static bool number_parse(const char **text, uint64_t *value)
 {
+	const char *digits = *text + (**text == '-');
 	char *end;
 
 	errno = 0;
-	*map = (struct map){ .offset = strtoull(text, &end, 0), .ratio = 1 };
-	if (*end == ',') {
-		map->ratio = strtoull(end + 1, &end, 0);
-		map->frac = *end == ',' ? strtoul(end + 1, &end, 0) : 64;
-	}
-	return !*end && *text && !errno && map->ratio && map->frac < 63;
+	*value = strtoull(*text, &end, strncasecmp(digits, "0x", 2) ? 10 : 16);
+	if (!isdigit((unsigned char)*digits) || errno || (*end && *end != ','))
+		return false;
+	*text = *end ? end + 1 : end;
+	return true;
+}
+
+static bool map_parse(struct map *map, const char *text)
+{
+	uint64_t frac = 0;
+
+	*map = (struct map){ .ratio = 1 };
+	if (!number_parse(&text, &map->offset))
+		return false;
+	if (*text && !(number_parse(&text, &map->ratio) && number_parse(&text, &frac)))
+		return false;
+	map->frac = frac;
+	return !*text && map->ratio && frac < 63;
 }
 
 /* "1ms", "250us", "0.5s" */

@@ -11,6 +11,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/prctl.h>
 #include <sys/sendfile.h>
 #include <sys/stat.h>
@@ -106,6 +107,8 @@ static int dat_copy(struct dat *dat, int from, const char *dir)
 
 	if (refused)
 		return merge_failed(dat->path, refused);
+	if (fstat(from, &st) || !S_ISREG(st.st_mode))
+		return merge_failed(dat->path, "is no file");
 	/* Not .part, which is record's. */
 	if (asprintf(&dat->copy, "%s/%s", dir, base_of(dat->path)) < 0 ||
 	    asprintf(&part, "%s.merge", dat->copy) < 0)
@@ -115,7 +118,7 @@ static int dat_copy(struct dat *dat, int from, const char *dir)
 	/* What lies there, of a merge that was killed or of somebody else, is not written to. */
 	unlink(part);
 	dat->part = part;
-	dat->fd = fstat(from, &st) ? -1 : open(part, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, st.st_mode & 0666);
+	dat->fd = open(part, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, st.st_mode & 0666);
 	if (dat->fd < 0)
 		return merge_failed(part, strerror(errno));
 	return copy(from, dat->fd) ? EXIT_FITS : merge_failed(dat->part, strerror(errno));
@@ -123,7 +126,7 @@ static int dat_copy(struct dat *dat, int from, const char *dir)
 
 static int dat_open(struct dat *dat, const char *path, const char *dir)
 {
-	int from = open(path, O_RDONLY | O_CLOEXEC), status;
+	int from = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC), status;
 
 	dat->path = path;
 	if (from < 0)
@@ -222,13 +225,18 @@ static int name_find(const struct merge *merge, struct dat *guest)
 static int clock_find(const struct merge *merge, struct dat *guest)
 {
 	int status = guest->name ? EXIT_FITS : name_find(merge, guest);
+	uint64_t vm = merge->vms[guest - all.guests];
+	const struct clock *c;
 
 	if (status)
 		return status;
 	if (guest->moved)
 		return merge_failed(guest->path, merge_moved);
-	return clocks_first(&all.clocks, guest->name) ? EXIT_FITS :
-						   merge_no_clock(merge->host, guest->path, guest->name);
+	c = clocks_first(&all.clocks, guest->name);
+	if (!c)
+		return merge_no_clock(merge->host, guest->path, guest->name);
+	return !vm || !c->vm || c->vm == vm ? EXIT_FITS :
+		merge_failed(guest->path, "its clock events are of another VM than --vm says");
 }
 
 /*
@@ -303,7 +311,7 @@ static void threads_stamp(struct stamp *stamp, const struct dat *guest)
 	unsigned int cpu;
 
 	for (cpu = 0; cpu < guest->cpus; cpu++)
-		tids[cpu] = guest->runs[cpu].end[-1].tid;
+		tids[cpu] = guest->runs[cpu].others ? 0 : guest->runs[cpu].end[-1].tid;
 	snprintf(name, sizeof(name), "%s", base_of(guest->path));
 	dot = strrchr(name, '.');
 	if (dot && dot > name)
@@ -489,13 +497,32 @@ static int commands_print(void)
 	return out_end();
 }
 
+/* Until this process ends the folder is its own: another merge would give our unfinished copies names. */
+static int dir_take(const char *dir)
+{
+	int fd;
+
+	if (mkdir(dir, 0755) && errno != EEXIST)
+		return merge_failed(dir, strerror(errno));
+	fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0)
+		return merge_failed(dir, strerror(errno));
+	/* Of a file system without locks nothing can be said. */
+	return !flock(fd, LOCK_EX | LOCK_NB) || errno != EWOULDBLOCK ? EXIT_FITS :
+		merge_failed(dir, "another pvperf merge makes copies there: wait for it, or give another folder with -o");
+}
+
 int merge_dat(const struct merge *merge)
 {
 	int status = names_differ(merge);
 
 	signals_take();
-	if (!status && mkdir(merge->dir, 0755) && errno != EEXIST)
-		return merge_failed(merge->dir, strerror(errno));
+	if (!status)
+		status = dir_take(merge->dir);
+	if (status)
+		return status;
+	if (merge->given.ratio)
+		fprintf(stderr, "%s", merge_no_proof);
 	if (!status)
 		status = dat_open(&all.host, merge->host, merge->dir);
 	for (all.nr_guests = 0; !status && all.nr_guests < merge->nr_guests; all.nr_guests++)

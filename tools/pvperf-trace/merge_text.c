@@ -45,6 +45,7 @@ struct source {
 	uint64_t name;		/* of a guest, from its clock events */
 	bool moved;		/* it has another name later */
 	bool tells_apics;	/* of some CPU at least */
+	uint64_t apart;		/* how near a clock event's time came to the clock in it */
 	uint64_t losses;	/* times that events were lost */
 	uint64_t left_out;	/* events whose time on the host is not known */
 	struct pair *pairs;
@@ -55,11 +56,16 @@ struct source {
 static struct source host, guests[GUESTS_MAX];
 static int nr_guests;
 static struct clocks clocks;
-static uint64_t host_apart = UINT64_MAX;	/* how near an event's time came to the TSC in it */
 static bool in_seconds;		/* the host's times, so that its events can't be placed */
 static struct map given;	/* by -t; .ratio 0: not given */
 
 /* ------------------------------------------------------------- the first time */
+
+static void apart_see(struct source *s, uint64_t time, uint64_t clock)
+{
+	if (clock_apart(time, clock) < s->apart)
+		s->apart = clock_apart(time, clock);
+}
 
 static bool clock_take(const struct line *line)
 {
@@ -74,8 +80,8 @@ static bool clock_take(const struct line *line)
 		return true;
 	c.map.frac = frac > 62 ? 63 : frac;
 	clocks.by_index |= !line_field(fields, "apic", 10, &c.vcpu);
-	if (line_field(fields, "tsc", 10, &tsc) && clock_apart(line->time, tsc) < host_apart)
-		host_apart = clock_apart(line->time, tsc);
+	if (line_field(fields, "tsc", 10, &tsc))
+		apart_see(&host, line->time, tsc);
 	return clocks_add(&clocks, &c);
 }
 
@@ -89,6 +95,7 @@ static bool pair_take(struct source *guest, const struct line *line)
 	if (!fields || !line_field(fields, "clock", 16, &name) ||
 	    !line_field(fields, "tsc", 10, &p.tsc) || !line_field(fields, "local", 10, &p.local))
 		return true;
+	apart_see(guest, line->time, line->seconds ? p.local : p.tsc);
 	if (line_field(fields, "apic", 10, &p.apic))
 		p.apic = apic_of(p.apic);
 	guest->tells_apics |= p.apic != APIC_UNKNOWN;
@@ -105,8 +112,11 @@ static bool pair_take(struct source *guest, const struct line *line)
 
 static const char merge_no_text[] = "a line has 65536 bytes or more: this is no text of ftrace or perf script";
 
+static const char merge_no_clock_of_perf[] = "its times are not perf's own clock: record it without perf record -k";
+
 static int source_open(struct source *s)
 {
+	s->apart = UINT64_MAX;
 	s->file = strcmp(s->path, "-") ? fopen(s->path, "re") : stdin;
 	s->text = malloc(TEXT_MAX + sizeof("\n"));
 	if (!s->text)
@@ -149,8 +159,8 @@ static int source_learn(struct source *s)
 		return merge_failed(s->path, s->fault);
 	if (!good)
 		return merge_failed(s->path, "too many clock events");
-	if (s == &host && host_apart != UINT64_MAX && host_apart > CLOCK_APART_MAX)
-		return merge_failed(s->path, merge_no_tsc);
+	if (s->apart != UINT64_MAX && s->apart > CLOCK_APART_MAX)
+		return merge_failed(s->path, s->line.seconds ? merge_no_clock_of_perf : merge_no_tsc);
 	if (fseek(s->file, 0, SEEK_SET))
 		return merge_failed(s->path, "can't be read twice; without -t it must be a file");
 	return EXIT_FITS;
@@ -408,7 +418,9 @@ int merge_text(const struct merge *merge)
 	int status = all_open(merge);
 
 	given = merge->given;
-	if (!status && !given.ratio)
+	if (given.ratio)
+		fprintf(stderr, "%s", merge_no_proof);
+	else if (!status)
 		status = all_learn(merge);
 	if (status)
 		return status;

@@ -172,6 +172,21 @@ static const char *reason_of(struct tep_event *e, struct tep_record *record)
 	return names[number];
 }
 
+/* Nothing has told when it came to the CPU on which it runs now, so not for whom it waited. */
+static void waited_elsewhere(struct vcpu *v)
+{
+	size_t i, kept = v->nr < SPANS ? v->nr : SPANS;
+	struct span *s;
+
+	for (i = 1; i <= kept; i++) {
+		s = &v->spans[(v->nr - i) % SPANS];
+		if (s->kind != WAITING)
+			break;
+		s->kind = NOT_KNOWN;
+		*s->what = '\0';
+	}
+}
+
 static void switch_see(struct tep_event *e, struct tep_record *record, uint64_t cpu)
 {
 	uint64_t prev, next, state;
@@ -184,6 +199,8 @@ static void switch_see(struct tep_event *e, struct tep_record *record, uint64_t 
 		return;
 	dat_text(e, record, "next_comm", who, sizeof(who));
 	memcpy(running[cpu], who, sizeof(who));
+	if (record->ts < gap_end)
+		*running[cpu] = '\0';
 	for (i = 0; i < nr_vcpus; i++)
 		if (last_of(vcpus[i]) && last_of(vcpus[i])->kind == WAITING && vcpus[i]->cpu == cpu)
 			span_begin(vcpus[i], record->ts, WAITING, who);
@@ -193,6 +210,8 @@ static void switch_see(struct tep_event *e, struct tep_record *record, uint64_t 
 		v->cpu = cpu;
 	}
 	v = vcpu_of(next);
+	if (v && v->cpu != cpu)
+		waited_elsewhere(v);
 	if (v)
 		span_begin(v, record->ts, IN_KVM, v->reason);
 }
@@ -228,7 +247,8 @@ void why_host(struct tracecmd_input *buffer, struct tep_record *record)
 	if (v && e->id == dat_of(buffer)->entry) {
 		span_begin(v, record->ts, IN_GUEST, "");
 	} else if (v && e->id == dat_of(buffer)->exit) {
-		snprintf(v->reason, sizeof(v->reason), "%s", reason_of(e, record));
+		/* In a gap there may be a later one. */
+		snprintf(v->reason, sizeof(v->reason), "%s", record->ts < gap_end ? "" : reason_of(e, record));
 		span_begin(v, record->ts, IN_KVM, v->reason);
 	} else if (!strcmp(e->name, "sched_switch")) {
 		switch_see(e, record, record->cpu);
@@ -480,6 +500,12 @@ static void task_runs(const struct dat *guest, struct tep_event *e, struct tep_r
 	p = pending_of(guest, pid);
 	if (!p)
 		return;
+	/* The host told a step of the TSC late. */
+	if (record->ts < p->hops->from) {
+		forgotten++;
+		*p = pending[--nr_pending];
+		return;
+	}
 	seen++;
 	dat_text(e, record, "next_comm", comm, sizeof(comm));
 	/* Nothing tells when it came here. */

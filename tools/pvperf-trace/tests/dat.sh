@@ -60,7 +60,7 @@ if wanted dat-full; then
 		[ ! -e "$work/dat/m/host.dat" ]
 	verdict dat-full $? 'no status 1 for a full output, or copies'
 fi
-dat_says dat-given 0 '' "${dat_files[@]}" -t 5
+dat_says dat-given 0 'is taken as given' "${dat_files[@]}" -t 5
 dat_exact dat-unscaled-amd 1 1/0/0 0
 dat_exact dat-steps 2 "$intel/48/0,$intel/48/12345678,$intel/48/1,$intel/48/999999999999" 0
 dat_exact dat-half 1 $((amd / 2))/32/0 1
@@ -145,6 +145,12 @@ if wanted dat-in-the-way; then
 	verdict dat-part-is-a-link $? "$out"
 	rm -r "$work/dat/m"
 fi
+if wanted dat-two-at-once; then
+	mkdir -p "$work/dat/m"
+	out=$(flock "$work/dat/m" "$program" merge "${dat_files[@]}" -o "$work/dat/m" 2>&1)
+	[ $? = 1 ] && [[ $out == *'another pvperf merge makes copies there'* ]]
+	verdict dat-two-at-once $? "$out"
+fi
 if wanted dat-names; then
 	name=$'a b;touch pwned;\e[2J'
 	mkdir "$work/dat/$name"
@@ -176,6 +182,14 @@ fi
 dat_make 1 $amd/32/0
 dat_says dat-swapped 1 'no pvperf_guest_clock in it' -h "$clocks" -g "$work/dat/host.dat"
 dat_says dat-one-is-text 1 'all files have to be, or none' -h "$work/dat/host.dat" -g <(echo text)
+if wanted dat-fifo; then
+	mkfifo "$work/dat/vm2.dat"
+	out=$(timeout 20 "$program" merge "${dat_files[@]}" -g "$work/dat/vm2.dat" -o "$work/dat/m" 2>&1)
+	[ $? = 1 ] && [[ $out == *'all files have to be, or none'* ]]
+	verdict dat-fifo $? "$out"
+	rm "$work/dat/vm2.dat"
+fi
+dat_says dat-other-vm 1 'of another VM than --vm says' "${dat_files[@]}" --vm 7
 dat_says dat-same-name 1 'rename one' "${dat_files[@]}" -g "$clocks"
 mkdir "$work/dat/other"
 head -c 10000 "$clocks" > "$work/dat/other/vm1.dat"
@@ -245,6 +259,16 @@ dat_says dat-why-migrated 0 "         2.0 us  waiting for the host's CPU, which 
          1.5 us  in the guest
          1.0 us  in the host, after the exit: 64
          0.5 us  waiting for the host's CPU, which ran: hog" "${dat_files[@]}" --why victim --over 4us
+dat_make 1 why migrated-unseen
+dat_says dat-why-migrated-unseen 0 "         2.5 us  not known
+         1.5 us  in the guest" "${dat_files[@]}" --why victim --over 4us
+dat_make 1 why gap-reason
+dat_says dat-why-gap-reason 3 "         4.0 us  not known
+         0.5 us  in the guest
+         0.5 us  in the host, after the exit
+1 of 1" "${dat_files[@]}" --why victim --over 4us
+dat_make 1 why gap-entry
+dat_says dat-gap-entry 0 'CPU 0: 1 events cannot be judged' "${dat_files[@]}"
 dat_make 1 why remote
 dat_says dat-why-remote 0 "$why_parts" "${dat_files[@]}" --why victim --over 4us
 why_waker="         3.5 us  in the guest

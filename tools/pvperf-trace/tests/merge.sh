@@ -94,6 +94,10 @@ merge_files
 merge_clocks $offset 4294967296 32
 sed -i 's/tsc=[0-9]*/tsc=7/' "$work/host"
 merged merge-host-other-clock 1 'its times are not the TSC' -h "$work/host" -g "$work/guest"
+merge_files
+merge_clocks $offset 4294967296 32
+sed -i 's/tsc=[0-9]*/tsc=7/' "$work/guest"
+merged merge-guest-other-clock 1 'its times are not the TSC' -h "$work/host" -g "$work/guest"
 # The guest's CPU 0 is the vCPU that was made second.
 merge_files
 merge_clocks $offset 4294967296 32
@@ -129,6 +133,8 @@ merge_clocks $offset 1 0
 merged merge-perf-script 0 'g comm 3826 [000] 50550079226330: sched:sched_wakeup' -h "$work/host" -g "$work/guest"
 sed 's/\.\([0-9]\{6\}\)[0-9]*: /.\1: /' "$work/guest" > "$work/us"
 merged merge-perf-script-us 1 'use perf script --ns' -h "$work/host" -g "$work/us"
+sed 's/local=5/local=7/' "$work/guest" > "$work/mono"
+merged merge-perf-script-mono 1 "its times are not perf's own clock" -h "$work/host" -g "$work/mono"
 merged merge-text-vm 2 '--vm and --why are for trace.dat files' -h "$work/host" -g "$work/guest" --vm 7
 sed -i s/00c0ffee/00facade/ "$work/guest"
 merged merge-other-host 1 'no pvperf_clock with clock=00facade' -h "$work/host" -g "$work/guest"
@@ -143,6 +149,9 @@ merged merge-moved 1 'has two names in it' -h "$work/host" -g "$work/guest"
 merged merge-nothing 2 'it wants DIR, or -h HOST and -g GUEST'
 merged merge-no-file 1 'No such file' -h "$work/none" -g "$work/none" -t 1
 merged merge-bad-offset 2 'wants OFFSET or OFFSET,RATIO,FRAC' -h a -g b -t 1,2
+for t in 0,1,4294967296 ,1,0 1,1,; do
+	merged merge-bad-offset-$t 2 'wants OFFSET or OFFSET,RATIO,FRAC' -h a -g b -t $t
+done
 merged merge-no-text 1 'Is a directory' -h "$work" -g "$work/guest" -t 1
 # A name with brackets, and ftrace's record-tgid.
 merge_files
@@ -150,6 +159,11 @@ sed -i '1s/comm-3826 /a 1 [5] b-3826 /; 2s/comm-3826 /a [5]-3826 /' "$work/guest
 sed -i 's/-2687 /-2687 (   2680)/' "$work/host"
 merge_clocks $offset 1 0
 merged merge-names 0 'CPU 0: 2 of 2 events lie between' -h "$work/host" -g "$work/guest"
+# One that looks like a CPU and a time.
+merge_files
+sed -i '1s/ *comm-3826 /      1 [0] 3: x-3826 /; 2s/ *comm-3826 /1 [0] 3: x    3826 /' "$work/guest"
+merge_clocks $offset 1 0
+merged merge-name-forged 0 'CPU 0: 2 of 2 events lie between' -h "$work/host" -g "$work/guest"
 echo "x-1 [4294957296] 1: a: b" > "$work/guest"
 merged merge-cpu-huge 3 '1 events are left out' -h "$work/host" -g "$work/guest" -t 1
 head -c 20000 /dev/urandom > "$work/guest"

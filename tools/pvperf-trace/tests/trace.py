@@ -40,7 +40,7 @@ EVENTS = {      # name: (identifier, system, fields)
     'kvm_entry': (901, 'kvm', [('vcpu_id', U64)]),
     'kvm_exit': (902, 'kvm', [('exit_reason', U64)]),
     'pvperf_clock': (903, 'pvperf', [('clock', U64), ('offset', U64), ('ratio', U64), ('tsc', U64),
-                                     ('boot', U64), ('vcpu', U64), ('tid', INT), ('frac', INT)] + APIC),
+                                     ('boot', U64), ('vcpu', U64), ('tid', INT), ('frac', INT)] + APIC + [('vm', U64)]),
     'pvperf_guest_clock': (904, 'pvperf', [('clock', U64), ('tsc', U64)] + APIC),
     'truth': (905, 'test', [('at', U64)]),
     'kvm_write_tsc_offset': (908, 'kvm', [('next_tsc_offset', U64)]),
@@ -167,7 +167,7 @@ def vcpu_run(clock, thread, vcpu, clocks, host, guest, debugfs):
             host.append((now, printed(7, f'pvperf: vm={clock & 0xffff} vcpu={apic[0] if APICS else vcpu} tid={thread} '
                                       f'offset={offset - (offset >> 63 << 64)} ratio={ratio} frac={frac}')))
         else:
-            host.append((now, record('pvperf_clock', 7, clock, offset + WRONG & MASK, ratio, now, now // TICKS, index, thread, frac, *apic)))
+            host.append((now, record('pvperf_clock', 7, clock, offset + WRONG & MASK, ratio, now, now // TICKS, index, thread, frac, *apic, clock & 0xffff)))
         for n in range(200):
             now += random.randrange(2000, 5_000_000)
             host.append((now, record('kvm_entry', thread, vcpu)))
@@ -223,9 +223,17 @@ def wakeup():
         guest[4] = 1_103_500, guest[4][1]
     host += [(1_104_000, None)] if what.startswith('lost-host') else between
     other = []
-    if what == 'migrated':      # to CPU 1, which cow has from owl
-        host = [e for e in host if e[0] != 1_104_000] + [(1_102_000, record('sched_migrate_task', 5, b'qemu', thread, 1))]
+    if what.startswith('migrated'):     # to CPU 1, which cow has from owl
+        host = [e for e in host if e[0] != 1_104_000]
+        host += [(1_102_000, record('sched_migrate_task', 5, b'qemu', thread, 1))] if what == 'migrated' else []
         other = [(1_100_500, record('sched_switch', 7, b'owl', 7, 0, b'cow', 8)), (1_104_000, between[-1][1])]
+    if what == 'gap-reason':    # CPU 0 has lost all since the entry, CPU 1 not the exit
+        host = [e for e in host if e[0] < 1_101_000 or e[0] > 1_102_500] + [(1_103_999, None)]
+        other = [(1_101_000, record('kvm_exit', thread, 65))]
+    if what == 'gap-entry':     # behind the exit, on CPU 0
+        host = [e for e in host if e[0] < 1_101_500 or e[0] >= 1_104_000] + [(1_103_999, None)]
+        other = [(1_103_200, record('kvm_entry', thread, 0)), (1_103_800, record('kvm_exit', thread, 64))]
+        guest.insert(4, (1_103_000, record('truth', 9, 1_103_000)))
     if what == 'no-switch':
         host = [e for e in host if e[1][:2] != record('sched_switch', 0, b'', 0, 0, b'', 0)[:2]]
     trace_dat(sys.argv[1] + '/vm1.dat', 0x100, [guest, *([other_guest] if other_guest else [])])
