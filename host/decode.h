@@ -31,14 +31,4 @@ int pvperf_decode_op(const struct guest_perf_op *op);
  */
 int pvperf_decode_batch(__u64 addr, __u32 n, __u32 max);
 
-/*
- * How many bytes the guest gave for an event. @param: was decoded. Returns
- * KVM_PERF_EVENT_SIZE_VER0 or KVM_PERF_EVENT_SIZE.
- */
-static inline __u32
-pvperf_decode_event_size(const struct guest_perf_event_param *param)
-{
-	return param->event_size ? param->event_size : KVM_PERF_EVENT_SIZE_VER0;
-}
-
 #endif /* _PVPERF_HOST_DECODE_H */

@@ -99,30 +99,31 @@ bool dat_number(struct tep_event *event, struct tep_record *record, const char *
 	return true;
 }
 
+/* The bytes from @at, which end at a 0 or after @room, as a text in @size bytes. */
+static void text_take(const struct tep_record *record, long at, long room, char *text, size_t size)
+{
+	size_t n = room > 0 ? strnlen((char *)record->data + at, room) : 0;
+
+	if (n >= size)
+		n = size - 1;
+	memcpy(text, (char *)record->data + (n ? at : 0), n);
+	text[n] = '\0';
+}
+
 void dat_text(struct tep_event *event, struct tep_record *record, const char *name, char *text,
 	      size_t size)
 {
 	struct tep_format_field *f = field(event, record, name);
-	size_t n = 0;
+	bool is_text = f && f->flags & TEP_FIELD_IS_ARRAY && !(f->flags & TEP_FIELD_IS_DYNAMIC);
 
-	if (f && f->flags & TEP_FIELD_IS_ARRAY && !(f->flags & TEP_FIELD_IS_DYNAMIC))
-		n = strnlen((char *)record->data + f->offset, f->size);
-	if (n >= size)
-		n = size - 1;
-	memcpy(text, (char *)record->data + (n ? f->offset : 0), n);
-	text[n] = '\0';
+	text_take(record, is_text ? f->offset : 0, is_text ? f->size : 0, text, size);
 }
 
 void dat_rest(struct tep_event *event, struct tep_record *record, const char *name, char *text,
 	      size_t size)
 {
 	struct tep_format_field *f = event ? tep_find_any_field(event, name) : NULL;
-	size_t n = 0;
+	bool there = f && f->offset >= 0 && f->offset < record->size;
 
-	if (f && f->offset >= 0 && f->offset < record->size)
-		n = strnlen((char *)record->data + f->offset, record->size - f->offset);
-	if (n >= size)
-		n = size - 1;
-	memcpy(text, (char *)record->data + (n ? f->offset : 0), n);
-	text[n] = '\0';
+	text_take(record, there ? f->offset : 0, there ? record->size - f->offset : 0, text, size);
 }

@@ -80,36 +80,30 @@ const char *stamp_refuses(int fd)
 	return first_at(&head) ? NULL : "its begin is damaged";
 }
 
-static void put16(FILE *f, uint16_t value)
-{
-	fwrite(&value, sizeof(value), 1, f);
-}
+/* What a section begins with. */
+struct section {
+	uint16_t id, flags;
+	uint32_t description;
+	uint64_t size;
+};
 
-static void put32(FILE *f, uint32_t value)
-{
-	fwrite(&value, sizeof(value), 1, f);
-}
-
-static void put64(FILE *f, uint64_t value)
-{
-	fwrite(&value, sizeof(value), 1, f);
-}
+#define put(f, type, value) do {				\
+	const type value_ = (value);			\
+							\
+	fwrite(&value_, sizeof(value_), 1, f);		\
+} while (0)
 
 static void put_option(FILE *f, uint16_t id, uint32_t size)
 {
-	put16(f, id);
-	put32(f, size);
+	put(f, uint16_t, id);
+	put(f, uint32_t, size);
 }
 
 /* The first section of options is the file's end, and begins and ends as stamp_end() makes it. */
 bool stamp_is_ours(int fd)
 {
 	uint64_t at, old, end = lseek(fd, 0, SEEK_END);
-	struct {
-		uint16_t id, flags;
-		uint32_t description;
-		uint64_t size;
-	} section;
+	struct section section;
 	uint16_t option;
 	struct head head;
 
@@ -133,20 +127,20 @@ bool stamp_begin(struct stamp *stamp)
 void stamp_id(struct stamp *stamp, uint64_t id)
 {
 	put_option(stamp->options, OPTION_TRACEID, 8);
-	put64(stamp->options, id);
+	put(stamp->options, uint64_t, id);
 }
 
 static void put_points(FILE *f, const struct shift *shift)
 {
 	size_t i;
 
-	put32(f, shift->nr);
+	put(f, uint32_t, shift->nr);
 	for (i = 0; i < shift->nr; i++)
-		put64(f, shift->points[i].tsc);
+		put(f, uint64_t, shift->points[i].tsc);
 	for (i = 0; i < shift->nr; i++)
-		put64(f, shift->points[i].shift);
+		put(f, uint64_t, shift->points[i].shift);
 	for (i = 0; i < shift->nr; i++)
-		put64(f, 1);
+		put(f, uint64_t, 1);
 }
 
 void stamp_shifts(struct stamp *stamp, uint64_t host, const struct shift *shifts, uint32_t cpus)
@@ -158,13 +152,13 @@ void stamp_shifts(struct stamp *stamp, uint64_t host, const struct shift *shifts
 	for (cpu = 0; cpu < cpus; cpu++)
 		all += shifts[cpu].nr;
 	put_option(f, OPTION_TIME_SHIFT, 8 + 4 + 4 + 4 * cpus + 4 * 8 * all);
-	put64(f, host);
-	put32(f, INTERPOLATE);
-	put32(f, cpus);
+	put(f, uint64_t, host);
+	put(f, uint32_t, INTERPOLATE);
+	put(f, uint32_t, cpus);
 	for (cpu = 0; cpu < cpus; cpu++)
 		put_points(f, &shifts[cpu]);
 	for (i = 0; i < all; i++)
-		put64(f, 0);
+		put(f, uint64_t, 0);
 }
 
 void stamp_guest(struct stamp *stamp, const char *name, uint64_t id, const uint32_t *tids,
@@ -175,11 +169,11 @@ void stamp_guest(struct stamp *stamp, const char *name, uint64_t id, const uint3
 
 	put_option(f, OPTION_GUEST, strlen(name) + 1 + 8 + 4 + 8 * cpus);
 	fwrite(name, strlen(name) + 1, 1, f);
-	put64(f, id);
-	put32(f, cpus);
+	put(f, uint64_t, id);
+	put(f, uint32_t, cpus);
 	for (cpu = 0; cpu < cpus; cpu++) {
-		put32(f, cpu);
-		put32(f, tids[cpu]);
+		put(f, uint32_t, cpu);
+		put(f, uint32_t, tids[cpu]);
 	}
 }
 
@@ -197,18 +191,14 @@ void stamp_speed(struct stamp *stamp, double per_second)
 		shift++;
 	}
 	put_option(stamp->options, OPTION_TSC2NSEC, 4 + 4 + 8);
-	put32(stamp->options, mult + 0.5);
-	put32(stamp->options, shift);
-	put64(stamp->options, 0);
+	put(stamp->options, uint32_t, mult + 0.5);
+	put(stamp->options, uint32_t, shift);
+	put(stamp->options, uint64_t, 0);
 }
 
 static bool put_section(const struct stamp *stamp, int fd, uint64_t at)
 {
-	const struct {
-		uint16_t id, flags;
-		uint32_t description;
-		uint64_t size;
-	} header = { .size = stamp->size };
+	const struct section header = { .size = stamp->size };
 
 	return pwrite(fd, &header, sizeof(header), at) == sizeof(header) &&
 	       pwrite(fd, stamp->data, stamp->size, at + sizeof(header)) == (ssize_t)stamp->size;
@@ -227,7 +217,7 @@ bool stamp_end(struct stamp *stamp, int fd)
 	at = first_at(&head);
 	memcpy(&old, head.bytes + at, sizeof(old));
 	put_option(stamp->options, OPTION_DONE, 8);
-	put64(stamp->options, old);
+	put(stamp->options, uint64_t, old);
 	good = !fclose(stamp->options) && put_section(stamp, fd, end) &&
 	       pwrite(fd, &end, sizeof(end), at) == sizeof(end);
 	free(stamp->data);

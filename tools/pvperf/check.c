@@ -23,6 +23,7 @@ struct report {
 static void report_make(struct report *r, const struct side *side)
 {
 	const struct condition *c;
+	const char *unknown;
 	struct finding *f;
 
 	memset(r, 0, sizeof(*r));
@@ -30,7 +31,11 @@ static void report_make(struct report *r, const struct side *side)
 	for (c = side->conditions; c->name && r->n < CONDITIONS_MAX; c++) {
 		f = &r->findings[r->n++];
 		f->name = c->name;
-		c->look(side, f);
+		unknown = c->unknown ? c->unknown() : NULL;
+		if (unknown)
+			finding_unknown(f, "%s", unknown);
+		else
+			c->look(side, f);
 		r->problems += f->fit == FIT_PROBLEM;
 		r->unknown += f->fit == FIT_UNKNOWN;
 	}

@@ -16,28 +16,14 @@ const char *fit_name(enum fit fit)
 	return names[fit];
 }
 
-#define FINDING(f, fit_, fmt) do {					\
-	va_list args;							\
-									\
-	(f)->fit = fit_;						\
-	va_start(args, fmt);						\
-	vsnprintf((f)->why, sizeof((f)->why), fmt, args);		\
-	va_end(args);							\
-} while (0)
-
-void finding_ok(struct finding *f, const char *why, ...)
+void finding_set(struct finding *f, enum fit fit, const char *why, ...)
 {
-	FINDING(f, FIT_OK, why);
-}
+	va_list args;
 
-void finding_problem(struct finding *f, const char *why, ...)
-{
-	FINDING(f, FIT_PROBLEM, why);
-}
-
-void finding_unknown(struct finding *f, const char *why, ...)
-{
-	FINDING(f, FIT_UNKNOWN, why);
+	f->fit = fit;
+	va_start(args, why);
+	vsnprintf(f->why, sizeof(f->why), why, args);
+	va_end(args);
 }
 
 void finding_todo(struct finding *f, const char *todo, ...)

@@ -28,6 +28,7 @@ struct side;
 struct condition {
 	const char *name;
 	void (*look)(const struct side *side, struct finding *f);
+	const char *(*unknown)(void);	/* why nobody can tell from here; NULL: look */
 };
 
 /* Host or guest: its module, and its conditions. */
@@ -42,12 +43,12 @@ extern const struct side side_host, side_guest;
 
 const char *fit_name(enum fit fit);
 
-__attribute__((format(printf, 2, 3)))
-void finding_ok(struct finding *f, const char *why, ...);
-__attribute__((format(printf, 2, 3)))
-void finding_problem(struct finding *f, const char *why, ...);
-__attribute__((format(printf, 2, 3)))
-void finding_unknown(struct finding *f, const char *why, ...);
+__attribute__((format(printf, 3, 4)))
+void finding_set(struct finding *f, enum fit fit, const char *why, ...);
+#define finding_ok(f, ...)	finding_set(f, FIT_OK, __VA_ARGS__)
+#define finding_problem(f, ...)	finding_set(f, FIT_PROBLEM, __VA_ARGS__)
+#define finding_unknown(f, ...)	finding_set(f, FIT_UNKNOWN, __VA_ARGS__)
+
 __attribute__((format(printf, 2, 3)))
 void finding_todo(struct finding *f, const char *todo, ...);
 /*

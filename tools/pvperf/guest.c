@@ -32,6 +32,11 @@ static bool guest_host_side(void)
 	       cpuid_signed(&base, KVM_PERF_SIGNATURE);
 }
 
+static const char *guest_unknown(void)
+{
+	return guest_host_side() ? NULL : "the host does not offer pvperf";
+}
+
 static void guest_hypervisor(const struct side *side, struct finding *f)
 {
 	char name[13];
@@ -94,10 +99,6 @@ static void guest_abi(const struct side *side, struct finding *f)
 {
 	struct cpuid r = cpuid(KVM_PERF_CPUID_FEATURES);
 
-	if (!guest_host_side()) {
-		finding_unknown(f, "the host does not offer pvperf");
-		return;
-	}
 	if (KVM_PERF_ABI_MAJOR(r.eax) != KVM_PERF_ABI_MAJOR(KVM_PERF_ABI_VERSION)) {
 		finding_problem(f, "the host has ABI version %u.%u, this guest %u",
 				KVM_PERF_ABI_MAJOR(r.eax), r.eax & 0xffff,
@@ -149,10 +150,6 @@ static void guest_features(const struct side *side, struct finding *f)
 	uint32_t has = cpuid(KVM_PERF_CPUID_FEATURES).ebx;
 	char names[160];
 
-	if (!guest_host_side()) {
-		finding_unknown(f, "the host does not offer pvperf");
-		return;
-	}
 	if (FEATURES_NEEDED & ~has) {
 		guest_feature_names(FEATURES_NEEDED & ~has, names, sizeof(names));
 		finding_problem(f, "the host lacks what this guest needs: %s", names);
@@ -167,9 +164,7 @@ static void guest_limits(const struct side *side, struct finding *f)
 {
 	struct cpuid r = cpuid(KVM_PERF_CPUID_LIMITS);
 
-	if (!guest_host_side()) {
-		finding_unknown(f, "the host does not offer pvperf");
-	} else if (!r.eax || !r.ebx) {
+	if (!r.eax || !r.ebx) {
 		finding_problem(f, "the host allows no events");
 		finding_todo(f, "on the host, raise max_events of this VM's policy");
 	} else {
@@ -184,9 +179,7 @@ static void guest_cpu(const struct side *side, struct finding *f)
 	const uint32_t stepping = 0xf;
 	uint32_t here = cpuid(1).eax, there = cpuid(KVM_PERF_CPUID_CPU).eax;
 
-	if (!guest_host_side()) {
-		finding_unknown(f, "the host does not offer pvperf");
-	} else if (!(cpuid(KVM_PERF_CPUID_FEATURES).ebx & KVM_PERF_FEATURE_CPU)) {
+	if (!(cpuid(KVM_PERF_CPUID_FEATURES).ebx & KVM_PERF_FEATURE_CPU)) {
 		finding_ok(f, "the host does not tell its CPU's model");
 	} else if ((here ^ there) & ~stepping) {
 		finding_problem(f, "the VM's CPU model (%#x) is not the host's (%#x): raw events and those of perf list's tables count what their codes mean at the host",
@@ -203,9 +196,7 @@ static void guest_samples(const struct side *side, struct finding *f)
 {
 	uint32_t has = cpuid(KVM_PERF_CPUID_FEATURES).ebx;
 
-	if (!guest_host_side()) {
-		finding_unknown(f, "the host does not offer pvperf");
-	} else if (!(has & KVM_PERF_FEATURE_SAMPLING)) {
+	if (!(has & KVM_PERF_FEATURE_SAMPLING)) {
 		finding_problem(f, "the host reports no overflows, so perf record gets no hardware samples");
 		finding_todo(f, "install the same version of pvperf on host and guest");
 	} else {
@@ -229,9 +220,7 @@ static void guest_groups(const struct side *side, struct finding *f)
 {
 	uint32_t counters = cpuid(KVM_PERF_CPUID_LIMITS).ecx;
 
-	if (!guest_host_side())
-		finding_unknown(f, "the host does not offer pvperf");
-	else if (!counters)
+	if (!counters)
 		finding_ok(f, "of any size, as the host does not report its number of counters; a large group may never count");
 	else
 		finding_ok(f, "up to %u hardware events in a group%s; larger groups must be weak ({...}:W)",
@@ -240,9 +229,7 @@ static void guest_groups(const struct side *side, struct finding *f)
 
 static void guest_raw(const struct side *side, struct finding *f)
 {
-	if (!guest_host_side())
-		finding_unknown(f, "the host does not offer pvperf");
-	else if (!(cpuid(KVM_PERF_CPUID_FEATURES).ebx & KVM_PERF_FEATURE_RAW))
+	if (!(cpuid(KVM_PERF_CPUID_FEATURES).ebx & KVM_PERF_FEATURE_RAW))
 		finding_ok(f, "the host refuses raw events (rXXXX); use events that perf list names, or ask the VM's operator to allow them (raw=yes)");
 	else if (cpuid_is_intel())
 		finding_ok(f, "select, umask, edge, inv, cmask; not AnyThread, in-transaction, equal, a second umask, or config1");
@@ -261,18 +248,9 @@ static void guest_functions(const struct side *side, struct finding *f)
 		{ .name = "perf_pmu_nop_int" },
 	};
 	int n = strncmp(root_release(), "6.1.", 4) ? N(symbols) - 3 : N(symbols);
-	char names[128];
-	int err = symbols_known(symbols, n);
 
-	kernel_lacks(symbols, n, names, sizeof(names));
-	if (err) {
-		finding_unread(f, "/proc/kallsyms", err);
-	} else if (*names) {
-		finding_problem(f, "this kernel lacks functions of perf: %s", names);
-		finding_todo(f, "boot one of the kernels that pvperf is built for: Debian's 6.1, 6.12, 7.2 or 7.3");
-	} else {
+	if (kernel_has(f, symbols, n, "this kernel lacks functions of perf"))
 		finding_ok(f, "the kernel has the functions of perf that the module needs");
-	}
 }
 
 /* The module does not load by itself when the host offers pvperf after the boot. */
@@ -337,13 +315,13 @@ static const struct condition guest_conditions[] = {
 	{ "hypervisor", guest_hypervisor },
 	{ "memory", guest_memory },
 	{ "host-side", guest_host },
-	{ "abi", guest_abi },
-	{ "features", guest_features },
-	{ "limits", guest_limits },
-	{ "cpu", guest_cpu },
-	{ "samples", guest_samples },
-	{ "groups", guest_groups },
-	{ "raw", guest_raw },
+	{ "abi", guest_abi, guest_unknown },
+	{ "features", guest_features, guest_unknown },
+	{ "limits", guest_limits, guest_unknown },
+	{ "cpu", guest_cpu, guest_unknown },
+	{ "samples", guest_samples, guest_unknown },
+	{ "groups", guest_groups, guest_unknown },
+	{ "raw", guest_raw, guest_unknown },
 	{ "functions", guest_functions },
 	{ "signature", kernel_signature },
 	{ "module", guest_module },

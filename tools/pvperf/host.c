@@ -185,8 +185,6 @@ static void host_traceable(struct finding *f, struct symbol *symbols)
 static void host_functions(const struct side *side, struct finding *f)
 {
 	struct symbol symbols[N(host_hooks)];
-	char names[256];
-	int err;
 
 	host_symbols(symbols);
 	if (!module_there("kvm")) {
@@ -194,16 +192,8 @@ static void host_functions(const struct side *side, struct finding *f)
 		finding_run(f, "", "modprobe %s", host_vendor());
 		return;
 	}
-	err = symbols_known(symbols, N(host_hooks));
-	kernel_lacks(symbols, N(host_hooks), names, sizeof(names));
-	if (err) {
-		finding_unread(f, "/proc/kallsyms", err);
-	} else if (*names) {
-		finding_problem(f, "this kernel's KVM lacks functions to hook: %s", names);
-		finding_todo(f, "boot one of the kernels that pvperf is built for: Debian's 6.1, 6.12, 7.2 or 7.3");
-	} else {
+	if (kernel_has(f, symbols, N(host_hooks), "this kernel's KVM lacks functions to hook"))
 		host_traceable(f, symbols);
-	}
 }
 
 /* The functions that host/door.c diverts: three of KVM, and two of perf for a mediated vPMU. */

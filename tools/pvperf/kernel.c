@@ -152,15 +152,22 @@ void kernel_module(const struct side *side, struct finding *f)
 	}
 }
 
-void kernel_lacks(const struct symbol *symbols, int n, char *names, size_t size)
+bool kernel_has(struct finding *f, struct symbol *symbols, int n, const char *problem)
 {
+	int err = symbols_known(symbols, n), i;
+	char names[256] = "";
 	size_t used = 0;
-	int i;
 
-	*names = '\0';
-	for (i = 0; i < n && used < size; i++) {
+	for (i = 0; !err && i < n && used < sizeof(names); i++) {
 		if (!symbols[i].known)
-			used += snprintf(names + used, size - used, "%s%s",
+			used += snprintf(names + used, sizeof(names) - used, "%s%s",
 					 used ? ", " : "", symbols[i].name);
 	}
+	if (err) {
+		finding_unread(f, "/proc/kallsyms", err);
+	} else if (used) {
+		finding_problem(f, "%s: %s", problem, names);
+		finding_todo(f, "boot one of the kernels that pvperf is built for: Debian's 6.1, 6.12, 7.2 or 7.3");
+	}
+	return !err && !used;
 }

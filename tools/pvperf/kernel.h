@@ -11,7 +11,7 @@ void kernel_version(const struct side *side, struct finding *f);
 void kernel_signature(const struct side *side, struct finding *f);
 void kernel_module(const struct side *side, struct finding *f);
 
-/* Writes the names of the unknown functions among @symbols, or "". */
-void kernel_lacks(const struct symbol *symbols, int n, char *names, size_t size);
+/* The kernel has all of @symbols; or else the finding is @problem, with the names of the others. */
+bool kernel_has(struct finding *f, struct symbol *symbols, int n, const char *problem);
 
 #endif /* PVPERF_KERNEL_H */

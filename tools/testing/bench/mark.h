@@ -6,9 +6,6 @@
  * What the emulated PMU has counted so far, of all levels, by the lab's RDPMC backdoor
  * (see ../lab/qemu/pmu.patch), printed as by qmark. It is for programs that measure a part
  * of themselves, where a process of qmark would be measured, too.
- *
- * With MARK_TSC the total is the TSC, and the other values are missing: for real CPUs,
- * which have no such backdoor.
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -24,9 +21,6 @@ static inline uint64_t mark_read(uint32_t index)
 {
 	uint32_t low, high;
 
-#ifdef MARK_TSC
-	return index ? 0 : __builtin_ia32_rdtsc();
-#endif
 	asm volatile("rdpmc" : "=a" (low), "=d" (high)
 			     : "c" (MARK_BACKDOOR | index) : "memory");
 	return (uint64_t)high << 32 | low;

@@ -33,27 +33,6 @@ def rows_table(systems):
     return table(['row', *systems], rows)
 
 
-def parts_table(system, rows):
-    """All figures of one system's rows."""
-    figures = ('total', 'host', 'guest', 'exits', 'overflows')
-    line = lambda row, r: [ROWS.get(row, row), *(f'{r[f]:,}' for f in figures),
-                           f"{r['ratio']:.2f}" if 'ratio' in r else '']
-    return table([system, *figures, 'ratio'], [line(row, rows[row]) for row in ROWS if row in rows])
-
-
-def per_table(rows):
-    """The cost of a unit of work, of one system's rows."""
-    line = lambda row, r: [ROWS.get(row, row)] + [f"{r['per_' + f]:z,.2f}".removesuffix('.00') if f in ('exits', 'calls')
-                                                  else f"{r['per_' + f]:z,.0f}" for f in
-                                                  ('total', 'host', 'guest', 'exits', 'calls')]
-    return table(['row, each', 'total', 'host', 'guest', 'exits', 'calls'],
-                 [line(row, rows[row]) for row in ROWS if 'per_total' in rows.get(row, {})])
-
-
-def keys_table(figures):
-    return table(['figure', 'value'], [[f'`{k}`', f'{v:,}'] for k, v in figures.items()])
-
-
 # What the documents name, or a reader looks for.
 CALLS = re.compile(r'calls\.(foreign\..*\.cost|(open|close|with\d+|most|flat|branches)\..*|batch64\.(hwread\.)?entry)$'
                    r'|(latency\.median|skid\.max)\.pvperf$')

@@ -18,11 +18,7 @@ FIXTURE_SETUP(batch)
 	VM_BEGIN(1);
 }
 
-FIXTURE_TEARDOWN(batch)
-{
-	tiny_vm_destroy(&self->vm);
-	EXPECT_TRUE(tiny_totals_wait(&self->before));
-}
+VM_END(batch)
 
 static void op_set(struct guest_perf_op *op, uint32_t what, int id, uint64_t arg)
 {

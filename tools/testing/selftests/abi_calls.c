@@ -216,11 +216,7 @@ FIXTURE_SETUP(op)
 	ASSERT_CALL(0, setup(&self->vm, &self->opened));
 }
 
-FIXTURE_TEARDOWN(op)
-{
-	tiny_vm_destroy(&self->vm);
-	EXPECT_TRUE(tiny_totals_wait(&self->before));
-}
+VM_END(op)
 
 /* The bad operation is between two good ones, which are done. */
 TEST_F(op, refused)

@@ -20,11 +20,7 @@ FIXTURE_SETUP(flow)
 	self->other = &self->vm.vcpu[1];
 }
 
-FIXTURE_TEARDOWN(flow)
-{
-	tiny_vm_destroy(&self->vm);
-	EXPECT_TRUE(tiny_totals_wait(&self->before));
-}
+VM_END(flow)
 
 /* --------------------------------------------------- the flow of 2010 */
 

@@ -16,11 +16,7 @@ FIXTURE_SETUP(found)
 	self->other = &self->vm.vcpu[1];
 }
 
-FIXTURE_TEARDOWN(found)
-{
-	tiny_vm_destroy(&self->vm);
-	EXPECT_TRUE(tiny_totals_wait(&self->before));
-}
+VM_END(found)
 
 TEST_F(found, leaves)
 {

@@ -169,11 +169,7 @@ FIXTURE_SETUP(limit)
 	self->limits = limits_read(self->v);
 }
 
-FIXTURE_TEARDOWN(limit)
-{
-	tiny_vm_destroy(&self->vm);
-	EXPECT_TRUE(tiny_totals_wait(&self->before));
-}
+VM_END(limit)
 
 TEST_F(limit, events)
 {

@@ -30,11 +30,7 @@ FIXTURE_SETUP(sampling)
 	ASSERT_LE(limits_read(self->v).min_period, PERIOD);
 }
 
-FIXTURE_TEARDOWN(sampling)
-{
-	tiny_vm_destroy(&self->vm);
-	EXPECT_TRUE(tiny_totals_wait(&self->before));
-}
+VM_END(sampling)
 
 /* enable, run the loop, disable */
 static int64_t measure(struct tiny_vcpu *v, int id, uint64_t turns)

@@ -211,11 +211,7 @@ FIXTURE_SETUP(bounded_ops)
 	}
 }
 
-FIXTURE_TEARDOWN(bounded_ops)
-{
-	tiny_vm_destroy(&self->vm);
-	EXPECT_TRUE(tiny_totals_wait(&self->before));
-}
+VM_END(bounded_ops)
 
 /* The params of 64 OPENs fit one page. */
 static uint64_t param_at(int id)

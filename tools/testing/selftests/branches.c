@@ -196,22 +196,17 @@ TEST_F(branches, memory)
 /* Userspace takes the memory of the branches alone: the event ends, and nothing more is written. */
 TEST_F(branches, memory_goes)
 {
-	struct kvm_userspace_memory_region region = {
-		.slot = 9, .guest_phys_addr = AT_OTHER_SLOT, .memory_size = TINY_PAGE,
-	};
 	uint8_t *page = mmap(NULL, TINY_PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	struct guest_perf_attr attr = attr_branches(PERIOD);
 	int i;
 
 	ASSERT_NE(MAP_FAILED, page);
-	region.userspace_addr = (uintptr_t)page;
-	ASSERT_EQ(0, ioctl(self->vm.fd, KVM_SET_USER_MEMORY_REGION, &region));
+	ASSERT_EQ(0, tiny_slot_set(&self->vm, 9, AT_OTHER_SLOT, TINY_PAGE, page, 0));
 	ASSERT_CALL(0, open_at(self->v, 0, &attr, AT_PARAM, AT_OTHER_SLOT));
 	ASSERT_CALL(0, tiny_call_here(self->v, KVM_PERF_OP_ENABLE, 0, 0));
 	ASSERT_EQ(0, run(self->v, LONG));
 	EXPECT_LT(0, ((struct guest_perf_branches *)page)->number);
-	region.memory_size = 0;
-	ASSERT_EQ(0, ioctl(self->vm.fd, KVM_SET_USER_MEMORY_REGION, &region));
+	ASSERT_EQ(0, tiny_slot_set(&self->vm, 9, AT_OTHER_SLOT, 0, page, 0));
 	for (i = 0; i < 100 && self->e->state != KVM_PERF_STATE_GONE; i++)
 		usleep(10000);
 	EXPECT_EQ(KVM_PERF_STATE_GONE, self->e->state);
@@ -225,15 +220,11 @@ TEST_F(branches, memory_goes)
 /* KVM's log of dirty pages has the page of the branches, also if it begins after the last call. */
 TEST_F(branches, logged)
 {
-	struct kvm_userspace_memory_region region = {
-		.flags = KVM_MEM_LOG_DIRTY_PAGES, .memory_size = TINY_MEM,
-		.userspace_addr = (uintptr_t)self->vm.mem,
-	};
 	uint64_t pages[TINY_MEM / TINY_PAGE / 64] = { 0 }, gfn = AT_BRANCHES(0) / TINY_PAGE;
 	struct kvm_dirty_log log = { .dirty_bitmap = pages };
 
 	ASSERT_CALL(0, begin(self->v, 0, LONG * TINY_BRANCH_INSNS * 3 / 4));
-	ASSERT_EQ(0, ioctl(self->vm.fd, KVM_SET_USER_MEMORY_REGION, &region));
+	ASSERT_EQ(0, tiny_slot_set(&self->vm, 0, 0, TINY_MEM, self->vm.mem, KVM_MEM_LOG_DIRTY_PAGES));
 	ASSERT_EQ(0, run(self->v, LONG));
 	ASSERT_LT(0, self->e->overflows);
 	ASSERT_EQ(0, ioctl(self->vm.fd, KVM_GET_DIRTY_LOG, &log));
@@ -395,16 +386,6 @@ static void host_uses(int *fd)
 					below(2) ? -1 : sched_getcpu(), false);
 }
 
-/* This thread goes on on any of the first four CPUs, if the machine has it. */
-static void any_cpu(void)
-{
-	cpu_set_t one;
-
-	CPU_ZERO(&one);
-	CPU_SET(below(4), &one);
-	sched_setaffinity(0, sizeof(one), &one);
-}
-
 /* One of the things that may happen between two stacks. */
 static int64_t happens(struct tiny_vcpu *v, int *fd)
 {
@@ -417,7 +398,7 @@ static int64_t happens(struct tiny_vcpu *v, int *fd)
 	case 2:
 		return tiny_call_here(v, KVM_PERF_OP_CLOSE, 0, 0) ?: begin(v, 0, PERIOD + below(2000));
 	case 3:
-		any_cpu();
+		tiny_stay_on(below(4));	/* if the machine has it */
 		return 0;
 	case 4:
 		return id_call(v, KVM_PERF_OP_READ, 0);	/* by the vCPU's own thread */
@@ -514,18 +495,15 @@ TEST_F(branches, switched_off_meanwhile)
 /* The module goes, hook and all, and comes again. */
 TEST_F(branches, unloaded)
 {
-	const char *path = getenv("PVPERF_HOST_KO") ?: "/lab/pvperf_host.ko";
 	struct seen seen;
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
 
-	if (fd < 0)
+	if (access(tiny_module_path(), R_OK))
 		SKIP(return, "no module to load again");
 	ASSERT_CALL(0, begin(self->v, 0, LONG * TINY_BRANCH_INSNS * 3 / 4));
-	ASSERT_EQ(0, syscall(SYS_delete_module, "pvperf_host", 0));
+	ASSERT_EQ(0, tiny_module_unload(0));
 	EXPECT_EQ(KVM_PERF_STATE_GONE, self->e->state);
 	ASSERT_EQ(0, run(self->v, LONG));
-	ASSERT_EQ(0, syscall(SYS_finit_module, fd, "branches=full", 0));
-	close(fd);
+	ASSERT_EQ(0, tiny_module_load("branches=full"));
 	ASSERT_CALL(0, begin(self->v, 0, LONG * TINY_BRANCH_INSNS * 3 / 4));
 	seen = look(self->v, 0, self->way, 50, LONG, true);
 	EXPECT_LT(10, seen.overflows);

@@ -87,7 +87,6 @@ TEST_F(branches, filter)
 	const off_t select = is_intel() ? 0x1c8 : 0xc000010e;
 	const uint64_t all = 0;
 	int i, fd, told = 0;
-	cpu_set_t first;
 
 	if (access("/dev/cpu/0/msr", W_OK) && system("modprobe -q msr || insmod /lab/modules/msr.ko"))
 		SKIP(return, "no module msr");
@@ -95,9 +94,7 @@ TEST_F(branches, filter)
 	if (fd < 0 && errno == EPERM)
 		SKIP(return, "the kernel is locked down");
 	ASSERT_LE(0, fd);
-	CPU_ZERO(&first);
-	CPU_SET(0, &first);
-	ASSERT_EQ(0, sched_setaffinity(0, sizeof(first), &first));
+	ASSERT_EQ(0, tiny_stay_on(0));
 	ASSERT_CALL(0, begin(self->v, 0, ODD_PERIOD));
 	for (i = 0; i < 50; i++) {
 		ASSERT_EQ(sizeof(all), pwrite(fd, &all, sizeof(all), select));

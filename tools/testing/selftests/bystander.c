@@ -5,7 +5,6 @@
  */
 
 #include "tiny_test.h"
-#include <sched.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -16,34 +15,6 @@
  * is patched for each pair costs at least 256.
  */
 #define OTHERS	16
-
-/* Function call interrupts that a CPU has had, by which text is patched, too. */
-static long calls_of(int cpu)
-{
-	char line[4096], *at;
-	long calls = -1;
-	FILE *f = fopen("/proc/interrupts", "re");
-
-	while (f && fgets(line, sizeof(line), f)) {
-		at = line + strspn(line, " ");
-		if (strncmp(at, "CAL:", 4))
-			continue;
-		for (at += 4; cpu-- >= 0; )
-			calls = strtol(at, &at, 10);
-	}
-	if (f)
-		fclose(f);
-	return calls;
-}
-
-static void stay_on(int cpu)
-{
-	cpu_set_t set;
-
-	CPU_ZERO(&set);
-	CPU_SET(cpu, &set);
-	sched_setaffinity(0, sizeof(set), &set);
-}
 
 FIXTURE(bystander) {
 	struct tiny_vm vm;
@@ -110,10 +81,10 @@ FIXTURE_SETUP(bystander)
 		.size = KVM_PERF_ATTR_SIZE_VER0,
 	};
 
-	self->calls = calls_of(1);
+	self->calls = tiny_calls_of(1);
 	if (self->calls < 0)
 		SKIP(return, "no second CPU");
-	stay_on(0);
+	tiny_stay_on(0);
 	VM_BEGIN(1);
 	if (by_clock && variant->type == KVM_PERF_TYPE_HARDWARE)
 		SKIP(return, "the host has no hardware PMU");
@@ -121,14 +92,10 @@ FIXTURE_SETUP(bystander)
 	/* the first one may cost more */
 	ASSERT_CALL(2 * PAIRS, tiny_call_gpa(self->v, KVM_PERF_OP_BATCH, AT_BATCH, 2 * PAIRS));
 	ASSERT_TRUE(opened_all(&self->vm));
-	self->calls = calls_of(1);
+	self->calls = tiny_calls_of(1);
 }
 
-FIXTURE_TEARDOWN(bystander)
-{
-	tiny_vm_destroy(&self->vm);
-	EXPECT_TRUE(tiny_totals_wait(&self->before));
-}
+VM_END(bystander)
 
 TEST_F(bystander, interrupts)
 {
@@ -138,8 +105,8 @@ TEST_F(bystander, interrupts)
 		ASSERT_CALL(2 * PAIRS, tiny_call_gpa(self->v, KVM_PERF_OP_BATCH, AT_BATCH,
 						     2 * PAIRS));
 	TH_LOG("%d OPENs and CLOSEs, %ld interrupts of the other CPU", BATCHES * PAIRS,
-	       calls_of(1) - self->calls);
-	EXPECT_GE(OTHERS, calls_of(1) - self->calls);
+	       tiny_calls_of(1) - self->calls);
+	EXPECT_GE(OTHERS, tiny_calls_of(1) - self->calls);
 }
 
 TEST_HARNESS_MAIN

@@ -19,12 +19,7 @@ FIXTURE(dirty) {
 /* Begins the log anew, or ends it. */
 static int log_keep(struct tiny_vm *vm, bool keep)
 {
-	struct kvm_userspace_memory_region region = {
-		.flags = keep ? KVM_MEM_LOG_DIRTY_PAGES : 0,
-		.memory_size = TINY_MEM, .userspace_addr = (uintptr_t)vm->mem,
-	};
-
-	return ioctl(vm->fd, KVM_SET_USER_MEMORY_REGION, &region);
+	return tiny_slot_set(vm, 0, 0, TINY_MEM, vm->mem, keep ? KVM_MEM_LOG_DIRTY_PAGES : 0);
 }
 
 FIXTURE_SETUP(dirty)

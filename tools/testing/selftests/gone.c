@@ -10,29 +10,6 @@
 
 #define TURNS		1000000ull
 #define PERIOD		(TURNS * TINY_SPIN_INSNS / 2)
-#define MODULE		"pvperf_host"
-
-static const char *module_path(void)
-{
-	return getenv("PVPERF_HOST_KO") ?: "/lab/" MODULE ".ko";
-}
-
-static int module_unload(void)
-{
-	return syscall(SYS_delete_module, MODULE, 0) ? -errno : 0;
-}
-
-static int module_load(void)
-{
-	int fd = open(module_path(), O_RDONLY | O_CLOEXEC), err = 0;
-
-	if (fd < 0 || syscall(SYS_finit_module, fd, "", 0))
-		err = -errno;
-	if (fd >= 0)
-		close(fd);
-	return err;
-}
-
 enum { SAMPLING, COUNTING, OLD, OFF, EVENTS };	/* also the ids */
 
 FIXTURE(gone) {
@@ -48,7 +25,7 @@ FIXTURE_SETUP(gone)
 	struct guest_perf_attr attr;
 	int id;
 
-	if (access(module_path(), R_OK))
+	if (access(tiny_module_path(), R_OK))
 		SKIP(return, "no module to load again");
 	self->copy = malloc(TINY_DATA_SIZE);
 	ASSERT_NE(NULL, self->copy);
@@ -155,10 +132,10 @@ static void check_another(struct __test_metadata *_metadata,
 
 TEST_F(gone, outside)
 {
-	ASSERT_EQ(0, module_unload());
+	ASSERT_EQ(0, tiny_module_unload(0));
 	check_told(_metadata, self);
 	check_absent(_metadata, self);
-	ASSERT_EQ(0, module_load());
+	ASSERT_EQ(0, tiny_module_load(""));
 	check_another(_metadata, self);
 }
 
@@ -169,7 +146,7 @@ TEST_F(gone, running)
 	struct kvm_regs regs = { 0 };
 
 	ASSERT_TRUE(starts(self->v, TINY_CODE_WAIT));
-	ASSERT_EQ(0, module_unload());
+	ASSERT_EQ(0, tiny_module_unload(0));
 	check_told(_metadata, self);
 	/* the final count has what was counted since the guest's last call */
 	EXPECT_LT(before, event_at(&self->vm, COUNTING)->count);
@@ -180,16 +157,16 @@ TEST_F(gone, running)
 	*(volatile uint64_t *)&self->v->cpu->stop = 1;
 	ASSERT_EQ(0, tiny_vcpu_wait(self->v, &regs));
 	check_absent(_metadata, self);
-	ASSERT_EQ(0, module_load());
+	ASSERT_EQ(0, tiny_module_load(""));
 	check_another(_metadata, self);
 }
 
 /* The VM ends while the module is not loaded; loading it again works. */
 TEST_F(gone, vm_end)
 {
-	ASSERT_EQ(0, module_unload());
+	ASSERT_EQ(0, tiny_module_unload(0));
 	tiny_vm_destroy(&self->vm);
-	ASSERT_EQ(0, module_load());
+	ASSERT_EQ(0, tiny_module_load(""));
 	ASSERT_EQ(0, tiny_vm_create(&self->vm, 2));
 }
 

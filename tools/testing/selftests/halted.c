@@ -32,11 +32,7 @@ FIXTURE_SETUP(halted)
 	ASSERT_CALL(0, open_attr(self->v, 0, KVM_PERF_EVENT_SIZE, &attr));
 }
 
-FIXTURE_TEARDOWN(halted)
-{
-	tiny_vm_destroy(&self->vm);
-	EXPECT_TRUE(tiny_totals_wait(&self->before));
-}
+VM_END(halted)
 
 /* Asleep, and for longer than KVM polls. */
 static bool sleeps(struct tiny_vcpu *v)

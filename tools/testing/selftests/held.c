@@ -361,15 +361,6 @@ TEST(stopped)
 
 #define SLOW	"/sys/fs/cgroup/pvperf_slow"
 
-static bool text_put(const char *path, const char *text)
-{
-	int fd = open(path, O_WRONLY | O_CLOEXEC);
-	bool fine = fd >= 0 && write(fd, text, strlen(text)) == (ssize_t)strlen(text);
-
-	close(fd);
-	return fine;
-}
-
 /* Opens and closes events without end: nearly always its vCPU's lock is taken. */
 static void calls_for_ever(void)
 {
@@ -389,9 +380,9 @@ static bool slowed_by_bandwidth(pid_t pid)
 	char text[32];
 
 	snprintf(text, sizeof(text), "%d", pid);
-	text_put("/sys/fs/cgroup/cgroup.subtree_control", "+cpu");
+	tiny_text_write("/sys/fs/cgroup/cgroup.subtree_control", 0, "+cpu");
 	mkdir(SLOW, 0755);
-	return text_put(SLOW "/cpu.max", "1000 1000000") && text_put(SLOW "/cgroup.procs", text);
+	return !tiny_text_write(SLOW "/cpu.max", 0, "1000 1000000") && !tiny_text_write(SLOW "/cgroup.procs", 0, text);
 }
 
 static bool slowed_as_idle(pid_t pid)

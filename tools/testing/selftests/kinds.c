@@ -8,7 +8,6 @@
 #include "tiny_test.h"
 #include "named.h"
 #include <linux/perf_event.h>
-#include <sched.h>
 #include <sys/syscall.h>
 
 #define TURNS		100000ull
@@ -150,7 +149,7 @@ TEST_F(kinds, offline)
 {
 	struct tiny_vcpu *v = self->v;
 
-	ASSERT_TRUE(cpu_online(1, "0"));
+	ASSERT_EQ(0, tiny_online_write(1, "0"));
 	EXPECT_CALL(-KVM_ENOMEM, open_kind(v, E, E, KVM_PERF_TYPE_HARDWARE, COUNT_INSTRUCTIONS, 0));
 	EXPECT_CALL(0, open_kind(v, ALL, ALL, KVM_PERF_TYPE_HARDWARE, COUNT_INSTRUCTIONS, 0));
 	EXPECT_CALL(0, id_call(v, KVM_PERF_OP_ENABLE, ALL));
@@ -158,7 +157,7 @@ TEST_F(kinds, offline)
 	EXPECT_CALL(0, id_call(v, KVM_PERF_OP_DISABLE, ALL));
 	EXPECT_TRUE(counted(count(v, ALL), TURNS));
 	EXPECT_TRUE(always(v, ALL));
-	ASSERT_TRUE(cpu_online(1, "1"));
+	ASSERT_EQ(0, tiny_online_write(1, "1"));
 }
 
 /* Moved a hundred times: the sum is exact, and has no gap. */
@@ -313,15 +312,12 @@ TEST_F(kinds, threads)
 {
 	struct tiny_vcpu *v = self->v;
 	struct kvm_regs spin = { .rcx = TURNS };
-	cpu_set_t cpu1;
 
 	ASSERT_TRUE(runs_on(v, 1));
 	ASSERT_TRUE(open_each(v, KVM_PERF_TYPE_HARDWARE, COUNT_INSTRUCTIONS));
 	ASSERT_TRUE(all_do(v, KVM_PERF_OP_ENABLE));
 	ASSERT_EQ(0, tiny_spin(v, TURNS));
-	CPU_ZERO(&cpu1);
-	CPU_SET(1, &cpu1);
-	ASSERT_EQ(0, sched_setaffinity(0, sizeof(cpu1), &cpu1));
+	ASSERT_EQ(0, tiny_stay_on(1));
 	ASSERT_CALL(0, tiny_call_here(v, KVM_PERF_OP_READ, ALL, 0));
 	ASSERT_EQ(0, tiny_vcpu_exec_here(v, TINY_CODE_SPIN, &spin));
 	ASSERT_CALL(0, tiny_call_here(v, KVM_PERF_OP_READ, ALL, 0));

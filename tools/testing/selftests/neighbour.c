@@ -115,34 +115,17 @@ static int64_t admin_lists(void *unused)
 /* A work on each CPU, in a workqueue of the kernel's. */
 static int64_t admin_refreshes(void *unused)
 {
-	int fd = open("/proc/sys/vm/stat_refresh", O_WRONLY | O_CLOEXEC);
-	int64_t ret = fd < 0 ? -errno : 0;
-
-	if (!ret && write(fd, "1", 1) != 1)
-		ret = -errno;
-	close(fd);
-	return ret;
+	return tiny_text_write("/proc/sys/vm/stat_refresh", 0, "1");
 }
 
 static int64_t admin_unloads(void *unused)
 {
-	return syscall(SYS_delete_module, "pvperf_host", O_NONBLOCK) ? -errno : 0;
+	return tiny_module_unload(O_NONBLOCK);
 }
 
 static const struct act lists = { .act = admin_lists };
 static const struct act refreshes = { .act = admin_refreshes };
 static const struct act unloads = { .act = admin_unloads };
-
-static int module_load(void)
-{
-	int fd = open("/lab/pvperf_host.ko", O_RDONLY | O_CLOEXEC), err = 0;
-
-	if (fd < 0 || syscall(SYS_finit_module, fd, "", 0))
-		err = -errno;
-	if (fd >= 0)
-		close(fd);
-	return err;
-}
 
 /* ------------------------------------------------------------------- an idle CPU */
 
@@ -234,7 +217,7 @@ FIXTURE_SETUP(worst)
 {
 	if (!getenv("LAB_ICOUNT") || strcmp(getenv("LAB_ICOUNT"), "1"))
 		SKIP(return, "counts instructions: needs tools/testing/lab, with --icount");
-	stay_on(1);
+	tiny_stay_on(1);
 	ASSERT_EQ(0, tiny_totals_read(&self->before));
 	ASSERT_TRUE(hostile_start(&self->hostile, variant->does));
 }
@@ -248,7 +231,7 @@ FIXTURE_TEARDOWN(worst)
 		cost_end(&self->cost[i]);
 	/* Perhaps only now: rmmod may have waited for the hostile VM. */
 	if (self->unloads && !self->cost[0].result)
-		EXPECT_EQ(0, module_load());
+		EXPECT_EQ(0, tiny_module_load(""));
 	EXPECT_TRUE(tiny_totals_wait(&self->before));
 }
 

@@ -37,11 +37,7 @@ FIXTURE_SETUP(pinned)
 	VM_BEGIN(1);
 }
 
-FIXTURE_TEARDOWN(pinned)
-{
-	tiny_vm_destroy(&self->vm);
-	EXPECT_TRUE(tiny_totals_wait(&self->before));
-}
+VM_END(pinned)
 
 /* The guest's page AT_PAGE becomes the file's first. */
 static bool back_by(struct tiny_vm *vm, int fd)
@@ -96,15 +92,6 @@ TEST_F(pinned, memfd)
 	close(fd);
 }
 
-static int slot_set(struct tiny_vm *vm, void *mem, uint64_t size, uint32_t flags)
-{
-	struct kvm_userspace_memory_region region = {
-		.flags = flags, .memory_size = size, .userspace_addr = (uintptr_t)mem,
-	};
-
-	return ioctl(vm->fd, KVM_SET_USER_MEMORY_REGION, &region);
-}
-
 /* Opens event @id with its memory at @gpa. */
 static int64_t open_at(struct tiny_vcpu *v, int id, uint64_t gpa)
 {
@@ -132,7 +119,7 @@ TEST_F(pinned, slot_is_removed)
 	struct tiny_totals want = self->before;
 
 	ASSERT_CALL(0, open_event(self->v, 0, 0));
-	ASSERT_EQ(0, slot_set(&self->vm, NULL, 0, 0));
+	ASSERT_EQ(0, tiny_slot_set(&self->vm, 0, 0, 0, NULL, 0));
 	want.vms++;
 	want.vcpus++;
 	EXPECT_TRUE(tiny_totals_wait(&want));
@@ -141,16 +128,13 @@ TEST_F(pinned, slot_is_removed)
 /* So it does if other slots change all the time. */
 TEST_F(pinned, slot_is_removed_meanwhile)
 {
-	struct kvm_userspace_memory_region other = { .slot = 9, .guest_phys_addr = AT_HUGE };
 	struct tiny_totals now;
 	int tries = 150;
 
 	ASSERT_CALL(0, open_event(self->v, 0, 0));
-	other.userspace_addr = (uintptr_t)self->vm.mem;
-	ASSERT_EQ(0, slot_set(&self->vm, NULL, 0, 0));
+	ASSERT_EQ(0, tiny_slot_set(&self->vm, 0, 0, 0, NULL, 0));
 	do {
-		other.memory_size = other.memory_size ? 0 : TINY_PAGE;
-		EXPECT_EQ(0, ioctl(self->vm.fd, KVM_SET_USER_MEMORY_REGION, &other));
+		EXPECT_EQ(0, tiny_slot_set(&self->vm, 9, AT_HUGE, tries % 2 ? 0 : TINY_PAGE, self->vm.mem, 0));
 		usleep(20000);
 		EXPECT_EQ(0, tiny_totals_read(&now));
 	} while (now.events != self->before.events && --tries);
@@ -160,20 +144,15 @@ TEST_F(pinned, slot_is_removed_meanwhile)
 /* A vCPU whose page goes has no events any more, wherever theirs lie: overflows write to both. */
 TEST_F(pinned, page_is_removed)
 {
-	struct kvm_userspace_memory_region region = {
-		.slot = 9, .guest_phys_addr = AT_HUGE, .memory_size = TINY_PAGE,
-	};
 	struct tiny_totals want = self->before;
 	void *page = mmap(NULL, TINY_PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	ASSERT_NE(MAP_FAILED, page);
-	region.userspace_addr = (uintptr_t)page;
-	ASSERT_EQ(0, ioctl(self->vm.fd, KVM_SET_USER_MEMORY_REGION, &region));
+	ASSERT_EQ(0, tiny_slot_set(&self->vm, 9, AT_HUGE, TINY_PAGE, page, 0));
 	ASSERT_CALL(0, tiny_call_gpa(self->v, KVM_PERF_OP_ATTACH, AT_HUGE, 0));
 	ASSERT_CALL(0, open_event(self->v, 0, 100000));
 	ASSERT_CALL(0, id_call(self->v, KVM_PERF_OP_ENABLE, 0));
-	region.memory_size = 0;
-	ASSERT_EQ(0, ioctl(self->vm.fd, KVM_SET_USER_MEMORY_REGION, &region));
+	ASSERT_EQ(0, tiny_slot_set(&self->vm, 9, AT_HUGE, 0, page, 0));
 	want.vms++;
 	want.vcpus++;
 	EXPECT_TRUE(tiny_totals_wait(&want));
@@ -188,9 +167,9 @@ TEST_F(pinned, page_is_removed)
 TEST_F(pinned, slot_comes_back)
 {
 	ASSERT_CALL(0, open_event(self->v, 0, 0));
-	ASSERT_EQ(0, slot_set(&self->vm, NULL, 0, 0));
+	ASSERT_EQ(0, tiny_slot_set(&self->vm, 0, 0, 0, NULL, 0));
 	EXPECT_EQ(0, tiny_param_write("priority", "pinned"));
-	EXPECT_EQ(0, slot_set(&self->vm, self->vm.mem, TINY_MEM, 0));
+	EXPECT_EQ(0, tiny_slot_set(&self->vm, 0, 0, TINY_MEM, self->vm.mem, 0));
 	EXPECT_EQ(0, tiny_param_write("priority", "flexible"));
 	usleep(500000);
 	EXPECT_CALL(0, id_call(self->v, KVM_PERF_OP_ENABLE, 0));
@@ -207,8 +186,8 @@ TEST_F(pinned, slot_is_replaced)
 	new = mmap(NULL, TINY_MEM, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	ASSERT_NE(MAP_FAILED, new);
 	memcpy(new, old, TINY_MEM);
-	ASSERT_EQ(0, slot_set(&self->vm, NULL, 0, 0));
-	ASSERT_EQ(0, slot_set(&self->vm, new, TINY_MEM, 0));
+	ASSERT_EQ(0, tiny_slot_set(&self->vm, 0, 0, 0, NULL, 0));
+	ASSERT_EQ(0, tiny_slot_set(&self->vm, 0, 0, TINY_MEM, new, 0));
 	self->vm.mem = new;
 	self->v->cpu = (void *)(new + ((uint8_t *)self->v->cpu - old));
 	EXPECT_CALL(-KVM_EFAULT, open_beside(self->v));
@@ -229,16 +208,12 @@ static bool huge_add(struct tiny_vm *vm)
 {
 	uint8_t *at = mmap(NULL, (HUGE_N + 1) * HUGE, PROT_READ | PROT_WRITE,
 			   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	struct kvm_userspace_memory_region region = {
-		.slot = 9, .guest_phys_addr = AT_HUGE, .memory_size = HUGE_N * HUGE,
-	};
 
 	at = (uint8_t *)(((uintptr_t)at + HUGE - 1) & ~(HUGE - 1));
 	if (madvise(at, HUGE_N * HUGE, MADV_HUGEPAGE))
 		return false;
 	memset(at, 0, HUGE_N * HUGE);
-	region.userspace_addr = (uintptr_t)at;
-	return !ioctl(vm->fd, KVM_SET_USER_MEMORY_REGION, &region);
+	return !tiny_slot_set(vm, 9, AT_HUGE, HUGE_N * HUGE, at, 0);
 }
 
 /* The number after @key in the line of this process's VM in debugfs; -1: none. */
@@ -337,8 +312,8 @@ TEST_F(pinned, rules_meanwhile)
 	int64_t from;
 
 	ASSERT_CALL(0, open_event(self->v, 0, 0));
-	ASSERT_EQ(0, slot_set(&self->vm, NULL, 0, 0));
-	ASSERT_EQ(0, slot_set(&self->vm, self->vm.mem, TINY_MEM, 0));
+	ASSERT_EQ(0, tiny_slot_set(&self->vm, 0, 0, 0, NULL, 0));
+	ASSERT_EQ(0, tiny_slot_set(&self->vm, 0, 0, TINY_MEM, self->vm.mem, 0));
 	from = now_ns();
 	EXPECT_EQ(0, tiny_rules_write("# none\n"));
 	EXPECT_GT(50000000, now_ns() - from);

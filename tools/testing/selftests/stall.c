@@ -256,15 +256,6 @@ TEST(stalled_vmm_is_killed)
 	EXPECT_TRUE(tiny_totals_wait(&before));
 }
 
-static int module_load(void)
-{
-	int fd = open(getenv("PVPERF_HOST_KO") ?: "/lab/pvperf_host.ko", O_RDONLY | O_CLOEXEC);
-	int err = fd < 0 || syscall(SYS_finit_module, fd, "", 0) ? -errno : 0;
-
-	close(fd);
-	return err;
-}
-
 /*
  * A call of Hyper-V's that reads the page, with our number where such calls have none: KVM's
  * own function waits, and nothing of the module.
@@ -291,21 +282,12 @@ TEST(hyperv_call_does_not_hold_the_module)
 	EXPECT_EQ(0, tiny_vcpu_wait(&vm.vcpu[0], &regs));
 	pthread_join(admin.thread, NULL);
 	EXPECT_EQ(0, admin.result);
-	EXPECT_EQ(0, module_load());
+	EXPECT_EQ(0, tiny_module_load(""));
 	close(fd);
 	tiny_vm_destroy(&vm);
 }
 
 #define TRACING		"/sys/kernel/tracing/"
-
-static bool trace_put(const char *file, const char *text)
-{
-	int fd = open(file, O_WRONLY | O_TRUNC | O_CLOEXEC);
-	bool fine = fd >= 0 && write(fd, text, strlen(text)) == (ssize_t)strlen(text);
-
-	close(fd);
-	return fine;
-}
 
 /* Does the way to KVM's function take a reference on the module, so that rmmod fails? */
 static int module_is_held(struct tiny_vcpu *v)
@@ -314,11 +296,11 @@ static int module_is_held(struct tiny_vcpu *v)
 	int held = 0;
 	FILE *f;
 
-	if (!trace_put(TRACING "trace", "\n") ||
-	    !trace_put(TRACING "events/module/module_get/enable", "1"))
+	if (tiny_text_write(TRACING "trace", O_TRUNC, "\n") ||
+	    tiny_text_write(TRACING "events/module/module_get/enable", 0, "1"))
 		return -1;
 	tiny_call(v, KVM_PERF_OP_PROBE, 0, 0, 0);
-	trace_put(TRACING "events/module/module_get/enable", "0");
+	tiny_text_write(TRACING "events/module/module_get/enable", 0, "0");
 	f = fopen(TRACING "trace", "re");
 	while (f && fgets(line, sizeof(line), f))
 		held |= !!strstr(line, "module_get: pvperf_host");

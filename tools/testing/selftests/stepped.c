@@ -22,17 +22,6 @@ struct told {
 	int vcpu, frac;
 };
 
-static int put(const char *path, const char *text)
-{
-	int fd = open(path, O_WRONLY | O_TRUNC), ret;
-
-	if (fd < 0)
-		return -1;
-	ret = write(fd, text, strlen(text)) < 0 ? -1 : 0;
-	close(fd);
-	return ret;
-}
-
 /* What the trace has of @vcpu of this process: how often, and the last. */
 static struct told told_of(int vcpu)
 {
@@ -105,8 +94,8 @@ FIXTURE_SETUP(stepped)
 		SKIP(return, "no tracefs");
 	ASSERT_EQ(0, tiny_totals_read(&self->before));
 	ASSERT_EQ(0, tiny_vm_create(&self->vm, 2));
-	ASSERT_EQ(0, put(TRACING "trace", ""));
-	ASSERT_EQ(0, put(EVENT, "1"));
+	ASSERT_EQ(0, tiny_text_write(TRACING "trace", O_TRUNC, ""));
+	ASSERT_EQ(0, tiny_text_write(EVENT, O_TRUNC, "1"));
 	for (i = 0; i < 2; i++)
 		ASSERT_CALL(0, tiny_call_gpa(&self->vm.vcpu[i], KVM_PERF_OP_ATTACH, AT_HEAD(i), 0));
 	usleep(200000);
@@ -114,7 +103,7 @@ FIXTURE_SETUP(stepped)
 
 FIXTURE_TEARDOWN(stepped)
 {
-	put(EVENT, "0");
+	tiny_text_write(EVENT, O_TRUNC, "0");
 	tiny_vm_destroy(&self->vm);
 	EXPECT_TRUE(tiny_totals_wait(&self->before));
 }
@@ -188,7 +177,7 @@ TEST_F(stepped, silent)
 {
 	struct told before, after;
 
-	ASSERT_EQ(0, put(EVENT, "0"));
+	ASSERT_EQ(0, tiny_text_write(EVENT, O_TRUNC, "0"));
 	before = told_of(0);
 	usleep(1500000);
 	after = told_of(0);

@@ -234,56 +234,29 @@ void tiny_memory_fill(struct tiny_vm *vm)
 void tiny_regs_prepare(struct tiny_vcpu *v, enum tiny_code code,
 		       const struct kvm_regs *regs)
 {
+	static const struct {
+		const char *kernel, *amd, *user, *user_amd;	/* amd: where it is not Intel's */
+	} code_of[] = {
+		[TINY_CODE_CALL] = { tiny_code_vmcall, tiny_code_vmmcall },
+		[TINY_CODE_CALL_USER] = { .user = tiny_code_user_vmcall, .user_amd = tiny_code_user_vmmcall },
+		[TINY_CODE_CPUID] = { tiny_code_cpuid },
+		[TINY_CODE_SPIN] = { tiny_code_spin },
+		[TINY_CODE_SPIN_USER] = { .user = tiny_code_user_spin },
+		[TINY_CODE_BRANCHES_USER] = { .user = tiny_code_user_branches },
+		[TINY_CODE_WAIT] = { tiny_code_wait },
+		[TINY_CODE_HALT] = { tiny_code_halt },
+		[TINY_CODE_TIMED_CALL] = { tiny_code_timed_vmcall, tiny_code_timed_vmmcall },
+		[TINY_CODE_TIMED_CPUID] = { tiny_code_timed_cpuid },
+		[TINY_CODE_TIMED_OUT] = { tiny_code_timed_out },
+		[TINY_CODE_TIMED_NOP] = { tiny_code_timed_nop },
+		[TINY_CODE_TIMED_RDMSR] = { tiny_code_timed_rdmsr },
+		[TINY_CODE_TIMED_LOAD] = { tiny_code_timed_load },
+		[TINY_CODE_CLOCK] = { tiny_code_clock },
+	};
 	const bool amd = cpu_is_amd();
-	const char *label = NULL, *user = NULL;
+	const char *label = amd && code_of[code].amd ? code_of[code].amd : code_of[code].kernel;
+	const char *user = amd && code_of[code].user_amd ? code_of[code].user_amd : code_of[code].user;
 
-	switch (code) {
-	case TINY_CODE_CALL:
-		label = amd ? tiny_code_vmmcall : tiny_code_vmcall;
-		break;
-	case TINY_CODE_CALL_USER:
-		user = amd ? tiny_code_user_vmmcall : tiny_code_user_vmcall;
-		break;
-	case TINY_CODE_CPUID:
-		label = tiny_code_cpuid;
-		break;
-	case TINY_CODE_SPIN:
-		label = tiny_code_spin;
-		break;
-	case TINY_CODE_SPIN_USER:
-		user = tiny_code_user_spin;
-		break;
-	case TINY_CODE_BRANCHES_USER:
-		user = tiny_code_user_branches;
-		break;
-	case TINY_CODE_WAIT:
-		label = tiny_code_wait;
-		break;
-	case TINY_CODE_HALT:
-		label = tiny_code_halt;
-		break;
-	case TINY_CODE_TIMED_CALL:
-		label = amd ? tiny_code_timed_vmmcall : tiny_code_timed_vmcall;
-		break;
-	case TINY_CODE_TIMED_CPUID:
-		label = tiny_code_timed_cpuid;
-		break;
-	case TINY_CODE_TIMED_OUT:
-		label = tiny_code_timed_out;
-		break;
-	case TINY_CODE_TIMED_NOP:
-		label = tiny_code_timed_nop;
-		break;
-	case TINY_CODE_TIMED_RDMSR:
-		label = tiny_code_timed_rdmsr;
-		break;
-	case TINY_CODE_TIMED_LOAD:
-		label = tiny_code_timed_load;
-		break;
-	case TINY_CODE_CLOCK:
-		label = tiny_code_clock;
-		break;
-	}
 	v->regs = *regs;
 	v->regs.rflags = 2;
 	v->regs.rsp = GPA_STACK(v->index);

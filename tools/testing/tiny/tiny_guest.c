@@ -197,8 +197,7 @@ int64_t tiny_cpuid(struct tiny_vcpu *v, uint32_t leaf, uint32_t out[4])
 	return 0;
 }
 
-static int slot_add(struct tiny_vm *vm, int slot, uint64_t gpa, uint64_t size,
-		    void *mem, uint32_t flags)
+int tiny_slot_set(struct tiny_vm *vm, int slot, uint64_t gpa, uint64_t size, void *mem, uint32_t flags)
 {
 	struct kvm_userspace_memory_region region = {
 		.slot = slot, .flags = flags, .guest_phys_addr = gpa,
@@ -304,10 +303,9 @@ static int vm_create(struct tiny_vm *vm, int vcpus, bool apics)
 		goto fail;
 
 	tiny_memory_fill(vm);
-	err = slot_add(vm, 0, 0, TINY_MEM, vm->mem, 0);
+	err = tiny_slot_set(vm, 0, 0, TINY_MEM, vm->mem, 0);
 	if (!err)
-		err = slot_add(vm, 1, TINY_ROM, TINY_ROM_SIZE, vm->rom,
-			       KVM_MEM_READONLY);
+		err = tiny_slot_set(vm, 1, TINY_ROM, TINY_ROM_SIZE, vm->rom, KVM_MEM_READONLY);
 	for (i = 0; i < vcpus && !err; i++)
 		err = vcpu_create(vm, i, apics);
 	if (err) {

@@ -122,6 +122,8 @@ struct tiny_vm {
 int tiny_vm_create(struct tiny_vm *vm, int vcpus);
 /* With the APICs in KVM: there a HLT waits in KVM. */
 int tiny_vm_create_apics(struct tiny_vm *vm, int vcpus);
+/* Has KVM put @mem at @gpa, or end the slot if @size is 0. 0 or -errno. */
+int tiny_slot_set(struct tiny_vm *vm, int slot, uint64_t gpa, uint64_t size, void *mem, uint32_t flags);
 /* Install the NMI handler that logs how late each NMI is. */
 void tiny_vm_time_nmis(struct tiny_vm *vm);
 /* Closes everything; no vCPU may be running. */
@@ -181,6 +183,18 @@ int tiny_totals_read(struct tiny_totals *t);
 bool tiny_totals_wait(const struct tiny_totals *want);
 
 /* A module parameter of pvperf_host; 0 or -errno. */
+/* Opens @path with @flags besides O_WRONLY. */
+int tiny_text_write(const char *path, int flags, const char *text);
+/* The host's module: its file, and 0 or -errno. */
+const char *tiny_module_path(void);
+int tiny_module_load(const char *parameters);
+int tiny_module_unload(int flags);
+/* This thread, and those that it creates from now on. */
+int tiny_stay_on(int cpu);
+/* @how: "1" or "0" */
+int tiny_online_write(int cpu, const char *how);
+/* Function call interrupts that a CPU has had, by which text is patched, too; -1: unknown. */
+long tiny_calls_of(int cpu);
 int tiny_param_read(const char *name, char *value, size_t size);
 int tiny_param_write(const char *name, const char *value);
 /* The list of rules, replaced or read with its comments; 0 or -errno. */

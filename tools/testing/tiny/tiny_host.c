@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The totals and the parameters of the host module. */
+/* The host: its module and its CPUs. */
 #include "tiny_guest.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 int tiny_totals_read(struct tiny_totals *t)
@@ -67,7 +70,7 @@ int tiny_param_read(const char *name, char *value, size_t size)
 	return 0;
 }
 
-static int text_write(const char *path, int flags, const char *text)
+int tiny_text_write(const char *path, int flags, const char *text)
 {
 	int fd = open(path, O_WRONLY | O_CLOEXEC | flags), err = 0;
 
@@ -84,19 +87,19 @@ int tiny_param_write(const char *name, const char *value)
 	char path[128];
 
 	snprintf(path, sizeof(path), PARAM_PATH, name);
-	return text_write(path, 0, value);
+	return tiny_text_write(path, 0, value);
 }
 
 #define RULES_PATH	"/dev/pvperf_policy"
 
 int tiny_rules_write(const char *rules)
 {
-	return text_write(RULES_PATH, O_TRUNC, rules);
+	return tiny_text_write(RULES_PATH, O_TRUNC, rules);
 }
 
 int tiny_rules_append(const char *rules)
 {
-	return text_write(RULES_PATH, O_APPEND, rules);
+	return tiny_text_write(RULES_PATH, O_APPEND, rules);
 }
 
 int tiny_rules_read(char *rules, size_t size)
@@ -110,4 +113,60 @@ int tiny_rules_read(char *rules, size_t size)
 	rules[n] = 0;
 	fclose(f);
 	return 0;
+}
+
+const char *tiny_module_path(void)
+{
+	return getenv("PVPERF_HOST_KO") ?: "/lab/pvperf_host.ko";
+}
+
+int tiny_module_load(const char *parameters)
+{
+	int fd = open(tiny_module_path(), O_RDONLY | O_CLOEXEC), err = 0;
+
+	if (fd < 0 || syscall(SYS_finit_module, fd, parameters, 0))
+		err = -errno;
+	if (fd >= 0)
+		close(fd);
+	return err;
+}
+
+int tiny_module_unload(int flags)
+{
+	return syscall(SYS_delete_module, "pvperf_host", flags) ? -errno : 0;
+}
+
+int tiny_stay_on(int cpu)
+{
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	CPU_SET(cpu, &set);
+	return sched_setaffinity(0, sizeof(set), &set) ? -errno : 0;
+}
+
+int tiny_online_write(int cpu, const char *how)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%d/online", cpu);
+	return tiny_text_write(path, 0, how);
+}
+
+long tiny_calls_of(int cpu)
+{
+	char line[4096], *at;
+	long calls = -1;
+	FILE *f = fopen("/proc/interrupts", "re");
+
+	while (f && fgets(line, sizeof(line), f)) {
+		at = line + strspn(line, " ");
+		if (strncmp(at, "CAL:", 4))
+			continue;
+		for (at += 4; cpu-- >= 0; )
+			calls = strtol(at, &at, 10);
+	}
+	if (f)
+		fclose(f);
+	return calls;
 }

@@ -214,6 +214,14 @@ static inline void measured_choose(struct tiny_vcpu *v)
 		measured_choose(self->v);					\
 	} while (0)
 
+/* What they end with. */
+#define VM_END(name)								\
+	FIXTURE_TEARDOWN(name)							\
+	{									\
+		tiny_vm_destroy(&self->vm);					\
+		EXPECT_TRUE(tiny_totals_wait(&self->before));			\
+	}
+
 #define ASSERT_CALL(want, call) ASSERT_EQ((int64_t)(want), (call))
 #define EXPECT_CALL(want, call) EXPECT_EQ((int64_t)(want), (call))
 

@@ -54,7 +54,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (!pvperf_decode_batch(in.addr, in.n, 64))
 		want(in.n && in.n <= 64 && fits(in.addr, in.n * sizeof(in.op), 8), "batch");
 	if (!pvperf_decode_param(&in.param))
-		want(fits(in.param.guest_event_addr, pvperf_decode_event_size(&in.param), 4) &&
+		want(fits(in.param.guest_event_addr, in.param.event_size ?: KVM_PERF_EVENT_SIZE_VER0, 4) &&
 		     fits(in.param.attr_addr, sizeof(in.attr), 8) && in.param.id >= 0, "parameter");
 	if (!pvperf_decode_attr(&in.attr))
 		want(attr_is_known(&in.attr), "attributes");

@@ -6,7 +6,6 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -51,7 +50,7 @@ void admin_shows_vms(struct runner *r)
 
 void admin_unloads(struct runner *r)
 {
-	r->result = syscall(SYS_delete_module, "pvperf_host", O_NONBLOCK) ? -errno : 0;
+	r->result = tiny_module_unload(O_NONBLOCK);
 }
 
 void admin_writes(struct runner *r)

@@ -3,9 +3,7 @@
 #define COUNTERS_H
 
 #include <linux/perf_event.h>
-#include <stdbool.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -32,20 +30,6 @@ static inline int counters_take(int cpu, uint64_t type, int fd[COUNTERS_MAX])
 		}
 	}
 	return n;
-}
-
-/* @how: "1" or "0" */
-static inline bool cpu_online(int cpu, const char *how)
-{
-	char path[64];
-	FILE *f;
-
-	snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%d/online", cpu);
-	f = fopen(path, "we");
-	if (!f)
-		return false;
-	fputs(how, f);
-	return !fclose(f);
 }
 
 #endif /* COUNTERS_H */

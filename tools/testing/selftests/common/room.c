@@ -36,16 +36,11 @@ static void *room_ptr(struct tiny_vcpu *v, int page)
 
 int room_add(struct tiny_vm *vm)
 {
-	struct kvm_userspace_memory_region region = {
-		.slot = 2, .guest_phys_addr = AT_ROOMS, .memory_size = ROOMS_SIZE,
-	};
-
 	rooms = mmap(NULL, ROOMS_SIZE, PROT_READ | PROT_WRITE,
 		     MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
 	if (rooms == MAP_FAILED)
 		return -errno;
-	region.userspace_addr = (uintptr_t)rooms;
-	return ioctl(vm->fd, KVM_SET_USER_MEMORY_REGION, &region) ? -errno : 0;
+	return tiny_slot_set(vm, 2, AT_ROOMS, ROOMS_SIZE, rooms, 0);
 }
 
 int64_t room_attach(struct tiny_vcpu *v)

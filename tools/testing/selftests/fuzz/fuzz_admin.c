@@ -47,17 +47,16 @@ bool fuzz_admin_failed;
 
 static void reloads(void)
 {
-	int fd;
+	int err;
 
-	if (syscall(SYS_delete_module, "pvperf_host", O_NONBLOCK))
+	if (tiny_module_unload(O_NONBLOCK))
 		return;
 	usleep(below(3000));
-	fd = open("/lab/pvperf_host.ko", O_RDONLY | O_CLOEXEC);
-	if (syscall(SYS_finit_module, fd, "", 0)) {
-		printf("# the module does not load again: %s\n", strerror(errno));
+	err = tiny_module_load("");
+	if (err) {
+		printf("# the module does not load again: %s\n", strerror(-err));
 		fuzz_admin_failed = true;
 	}
-	close(fd);
 }
 
 static void writes_rules(int vmm)

@@ -14,12 +14,7 @@
 
 static int slot_set(struct fuzz_vm *f, void *mem, uint64_t size, uint32_t flags)
 {
-	struct kvm_userspace_memory_region region = {
-		.slot = SLOT_NR, .flags = flags, .guest_phys_addr = AT_SLOT, .memory_size = size,
-		.userspace_addr = (uintptr_t)mem,
-	};
-
-	return ioctl(f->vm.fd, KVM_SET_USER_MEMORY_REGION, &region);
+	return tiny_slot_set(&f->vm, SLOT_NR, AT_SLOT, size, mem, flags);
 }
 
 static void *memory(void *at)

@@ -3,7 +3,6 @@
 #include "hostile.h"
 #include "room.h"
 
-#include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/wait.h>
@@ -12,15 +11,6 @@
 static struct tiny_vm vm;
 static sem_t prepared;
 static volatile bool failed;
-
-void stay_on(int cpu)
-{
-	cpu_set_t set;
-
-	CPU_ZERO(&set);
-	CPU_SET(cpu, &set);
-	sched_setaffinity(0, sizeof(set), &set);
-}
 
 struct hand {
 	const struct worst *worst;
@@ -66,7 +56,7 @@ static void hostile_run(const struct worst *worst, int tell, int hear)
 {
 	char byte;
 
-	stay_on(0);
+	tiny_stay_on(0);
 	byte = !worst->vcpus ||
 	       (!tiny_vm_create(&vm, worst->vcpus) && !room_add(&vm) && hands_start(worst));
 	if (write(tell, &byte, 1) != 1)

@@ -31,8 +31,6 @@ struct hostile {
 	int tell, hear;		/* ends of pipes */
 };
 
-/* This thread, and those that it creates from now on. */
-void stay_on(int cpu);
 /* Returns when it does its worst; false: it can't. */
 bool hostile_start(struct hostile *h, const struct worst *worst);
 /* Returns when the process has ended. */
