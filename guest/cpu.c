@@ -30,7 +30,7 @@ static bool asleep;		/* between suspend and resume */
  * The memory that CPUs share with the host. The host pins it, and a pin holds the whole huge
  * page around it: so the areas of a node's CPUs lie next to each other. A block of them is
  * allocated for the present CPUs of a node, BLOCK_MAX at most, when the first of them comes
- * online, and a block of one for a CPU that is added later.
+ * online, and a smaller block for CPUs that are added later.
  */
 
 /* The areas of so many CPUs fill a huge page. */
@@ -152,8 +152,11 @@ static int cpu_online_here(unsigned int nr)
 
 	if (!cpu->area)
 		cpu->area = area_alloc(nr);
+	/* Later the CPU is worth more than its counts. */
+	if (!cpu->area && hotplug_state)
+		pr_notice("no memory for CPU %u, so no event counts there\n", nr);
 	if (!cpu->area)
-		return -ENOMEM;
+		return hotplug_state ? 0 : -ENOMEM;
 	local_irq_disable();
 	cpu_begin_here(NULL);
 	left_out = pvperf_link_is_down(cpu, false);

@@ -291,15 +291,18 @@ void pvperf_event_del(struct perf_event *event, int flags)
 
 /*
  * core has the events of a PMU take turns, but not the PMUs: the first one could have all slots. So
- * each leaves some to the others. Kind 0: sums.
+ * each leaves some to the others, and one slot to each that has none. Kind 0: sums.
  */
 static bool kind_has_place(const struct pvperf_cpu *cpu, unsigned int kind)
 {
-	unsigned int events = pvperf_caps.events, nr = pvperf_nr_kinds;
+	unsigned int events = pvperf_caps.events, nr = pvperf_nr_kinds, taken = 0, k;
 
 	if (events <= nr || !nr)
 		return true;
-	return cpu->apart.of_kind[kind] < (kind ? max((events - 1) / nr, 1U) : events - nr);
+	for (k = 0; k <= nr; k++)
+		taken += cpu->apart.of_kind[k] ?: k != kind;
+	return taken < events &&
+	       cpu->apart.of_kind[kind] < (kind ? max((events - 1) / nr, 1U) : events - nr);
 }
 
 int pvperf_event_add_kind(struct perf_event *event, int flags)

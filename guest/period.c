@@ -145,7 +145,8 @@ static u64 period_count_in_tick(struct perf_event *event, struct pvperf_event *p
 	}
 	p->paced_count = count;
 	p->paced_at = at;
-	if (counted >= PVPERF_COUNTED_MAX || time < NSEC_PER_USEC)
+	/* A slot that is opened now begins its time behind its first fresh count. */
+	if (counted >= PVPERF_COUNTED_MAX || (s64)time < NSEC_PER_USEC)
 		return 0;
 	if (!p->tuned)
 		event->hw.sample_period =

@@ -138,41 +138,20 @@ void pvperf_slot_close_idle(struct pvperf_cpu *cpu)
 	}
 }
 
-static unsigned long slots_that(struct pvperf_cpu *cpu,
-				bool (*match)(const struct pvperf_slot *slot))
+unsigned long pvperf_slot_all(struct pvperf_cpu *cpu, bool open)
 {
 	unsigned long slots = 0;
 	int s;
 
 	for (s = 0; s < PVPERF_SLOTS; s++)
-		if (match(&cpu->slot[s]))
+		if (open ? READ_ONCE(cpu->slot[s].open) : !!READ_ONCE(cpu->slot[s].event))
 			__set_bit(s, &slots);
 	return slots;
 }
 
-static bool slot_used(const struct pvperf_slot *slot)
-{
-	return READ_ONCE(slot->event);
-}
-
-static bool slot_open(const struct pvperf_slot *slot)
-{
-	return READ_ONCE(slot->open);
-}
-
-unsigned long pvperf_slot_all_used(struct pvperf_cpu *cpu)
-{
-	return slots_that(cpu, slot_used);
-}
-
-unsigned long pvperf_slot_all_open(struct pvperf_cpu *cpu)
-{
-	return slots_that(cpu, slot_open);
-}
-
 void pvperf_slot_mark_dirty(struct pvperf_cpu *cpu)
 {
-	unsigned long used = pvperf_slot_all_used(cpu);
+	unsigned long used = pvperf_slot_all(cpu, false);
 	int s;
 
 	lockdep_assert_irqs_disabled();

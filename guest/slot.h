@@ -50,8 +50,7 @@ void pvperf_slot_close_idle(struct pvperf_cpu *cpu);
 /* Marks all slots with an event dirty. */
 void pvperf_slot_mark_dirty(struct pvperf_cpu *cpu);
 
-/* The slots with an event; the slots with a host event. A guess if @cpu is another CPU. */
-unsigned long pvperf_slot_all_used(struct pvperf_cpu *cpu);
-unsigned long pvperf_slot_all_open(struct pvperf_cpu *cpu);
+/* The slots with an event, or with a host event. A guess if @cpu is another CPU. */
+unsigned long pvperf_slot_all(struct pvperf_cpu *cpu, bool open);
 
 #endif /* _PVPERF_GUEST_SLOT_H */

@@ -23,8 +23,8 @@
 #include "watch.h"
 
 /*
- * An answer: 0, -KVM_ENOENT or -KVM_EPERM. Others may be gone a moment later. It depends on
- * these parts of the key; no host has an event in one mode of the CPU only.
+ * An answer: 0, -KVM_ENOENT or -KVM_EPERM. Others may be gone a moment later, as -KVM_ENOENT is of
+ * branches. It depends on these parts of the key; no host has an event in one mode of the CPU only.
  */
 struct answer {
 	u32 what;
@@ -82,9 +82,10 @@ static void answer_set(struct answer __rcu **place, struct answer *answer)
 static void answer_note(const struct pvperf_key *key, int losses, int err)
 {
 	struct answer *answer;
+	bool stays = !err || err == -KVM_EPERM ||
+		     (err == -KVM_ENOENT && !(key->flags & PVPERF_KEY_BRANCHES));
 
-	if ((err && err != -KVM_ENOENT && err != -KVM_EPERM) || key->flags & KVM_PERF_FLAG_CPU ||
-	    losses != pvperf_link_losses())
+	if (!stays || key->flags & KVM_PERF_FLAG_CPU || losses != pvperf_link_losses())
 		return;
 	answer = kmalloc(sizeof(*answer), GFP_KERNEL);
 	if (!answer)

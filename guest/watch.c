@@ -112,7 +112,7 @@ static bool watch_has_used(int nr, void *unused)
 {
 	struct pvperf_cpu *cpu = per_cpu_ptr(pvperf_cpus, nr);
 
-	return READ_ONCE(cpu->set.idling) || pvperf_slot_all_used(cpu) ||
+	return READ_ONCE(cpu->set.idling) || pvperf_slot_all(cpu, false) ||
 	       pvperf_link_is_down(cpu, true) ||
 	       (READ_ONCE(cpu->link.attached) && pvperf_link_gone(cpu));
 }
@@ -121,7 +121,7 @@ static bool watch_has_open(int nr, void *unused)
 {
 	struct pvperf_cpu *cpu = per_cpu_ptr(pvperf_cpus, nr);
 
-	return pvperf_slot_all_open(cpu);
+	return pvperf_slot_all(cpu, true);
 }
 
 static void watch_print_host(bool gone, u32 reason)

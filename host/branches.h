@@ -14,7 +14,7 @@
 #include <linux/types.h>
 #include "state.h"
 
-/* At load, if the CPU has a stack. Returns false, after a message, if guests get no branches. */
+/* At load, if the CPU has a stack. Returns false if guests get no branches. */
 bool pvperf_branches_init(void);
 
 /* Remove the hook now. No vCPU with such events runs, and no call comes in. Process context. */
