@@ -37,13 +37,7 @@ merge_files() {
 
 # merged NAME STATUS WORDS ARGUMENT...: pvperf merge ARGUMENT... prints WORDS
 merged() {
-	local name=$1 status=$2 words=$3 out got
-	shift 3
-	wanted "$name" || return 0
-	out=$("$program" merge "$@" 2>&1)
-	got=$?
-	[ "$got" = "$status" ] && [[ $(tr -s ' ' <<< "$out") == *"$words"* ]]
-	verdict "$name" $? "status $got: $out"
+	expect "${@:1:3}" "$program" merge "${@:4}"
 }
 
 seed='h qemu-kvm-2687 [003] d...50550079203669: kvm_exit: [detail]

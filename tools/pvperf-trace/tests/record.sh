@@ -26,13 +26,8 @@ record_make() {
 
 # recorded NAME STATUS WORDS ARGUMENT...: pvperf record -o DIR ARGUMENT... prints WORDS
 recorded() {
-	local name=$1 status=$2 words=$3 out got
-	shift 3
-	wanted "$name" || return 0
-	out=$(PATH=$work/r/bin:$PATH PVPERF_ROOT=$work/r/root TMPDIR=$work/r "$program" record -o "$work/r/out" "$@" 2>&1)
-	got=$?
-	[ "$got" = "$status" ] && [[ $out == *"$words"* ]]
-	verdict "$name" $? "status $got: $out"
+	PATH=$work/r/bin:$PATH PVPERF_ROOT=$work/r/root TMPDIR=$work/r \
+		expect "${@:1:3}" "$program" record -o "$work/r/out" "${@:4}"
 }
 
 # record_left WORDS SIDE: what that side was asked to record

@@ -4,19 +4,11 @@
 
 # listed NAME CHANGE STATUS WORDS [OPTIONS...]: list prints WORDS, whatever the spaces
 listed() {
-	local name=$1 change=$2 status=$3 words=$4 out got why=
+	local name=$1 change=$2 status=$3 words=$4 broken=''
 	shift 4
 	wanted "$name" || return 0
-	rm -rf "$work/m"
-	mkdir "$work/m"
-	(cd "$work/m" && machine_host && machine_vms && eval "$change") ||
-		why="the test is broken; "
-	out=$(PVPERF_ROOT=$work/m timeout 20 "$program" list "$@" 2>&1)
-	got=$?
-	[ "$got" = "$status" ] || why+="status $got, not $status; "
-	[[ $(tr -s ' ' <<< "$out") == *"$words"* ]] || why+="no words '$words'; "
-	[ -z "$why" ]
-	verdict "$name" $? "$why$out"
+	machine_make "$change" machine_host machine_vms || broken="the test is broken; "
+	PVPERF_ROOT=$work/m expect "$name" "$status" "$words" timeout 20 "$program" list "$@"
 }
 
 machine_vms() {

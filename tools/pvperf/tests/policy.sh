@@ -20,10 +20,8 @@ ruled() {
 	local name=$1 change=$2 status=$3 words=$4 rules=$5 out got why=
 	shift 5
 	wanted "$name" || return 0
-	rm -rf "$work/m"
-	mkdir "$work/m"
-	(cd "$work/m" && machine_host && machine_vms && machine_rules &&
-		cp dev/pvperf_policy before && eval "$change") || why="the test is broken; "
+	machine_make "cp dev/pvperf_policy before; $change" machine_host machine_vms machine_rules ||
+		why="the test is broken; "
 	out=$(cd "$work/m/etc" && PVPERF_ROOT=$work/m "$program" "$@" 2>&1)
 	got=$?
 	[ "$got" = "$status" ] || why+="status $got, not $status; "

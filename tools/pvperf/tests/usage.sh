@@ -4,13 +4,7 @@
 
 # said NAME STATUS WORDS ARGUMENT...: pvperf prints WORDS and exits with STATUS
 said() {
-	local name=$1 status=$2 words=$3 out got
-	shift 3
-	wanted "$name" || return 0
-	out=$("$program" "$@" 2>&1)
-	got=$?
-	[ "$got" = "$status" ] && [[ $out == *"$words"* ]]
-	verdict "$name" $? "status $got: $out"
+	expect "${@:1:3}" "$program" "${@:4}"
 }
 
 said usage-none 2 'no command given'
