@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Hotplug and suspend of CPUs. A CPU gets the memory that it shares with the host when
- * it first comes online. Calls link.h and batch.h; knows nothing of perf. The
+ * it first comes online, if there is some. Calls link.h and batch.h; knows nothing of perf. The
  * invariant: a CPU detaches before it goes offline, before it sleeps, and before the
  * module leaves.
  */

@@ -44,7 +44,7 @@ static const char *find_time(const char *from)
 
 /*
  * The "[" behind "%16s-%-7d" of ftrace or "%16s %7d" of perf, and perhaps a process's number: NULL if
- * the line does not begin so. A task's name has 15 characters at most, so no name looks like it.
+ * the line does not begin so. A task's name has 15 characters at most, so none without a newline looks like it.
  */
 static const char *bracket_behind(const char *text)
 {
@@ -63,23 +63,46 @@ static const char *bracket_behind(const char *text)
 	return *at == '[' ? at : NULL;
 }
 
-/* Where the bracket can be behind a name that is not filled up, as perf prints it with call chains. */
-#define BEFORE_CPU	40
-
-/* Where the digits of " [012] " begin that stand before the time, or NULL. */
-static const char *find_cpu(const char *text)
+/*
+ * Where the digits of " [012] " begin, or NULL: the last one behind a thread's number, or @first one at
+ * all. If @by_time none behind a time, as an event's own text may have one, too.
+ */
+static const char *cpu_in(const char *text, int limit, bool by_time, const char **first)
 {
-	const char *behind = bracket_behind(text), *at = behind ? behind - 1 : text, *end, *first = NULL, *best = NULL;
+	const char *at = text, *end, *best = NULL, *time = NULL;
 
-	while ((at = strstr(at, " [")) && at - text < (behind ? behind - text : BEFORE_CPU)) {
+	while ((at = strstr(at, " [")) && at - text < limit && (!time || at < time)) {
 		at += 2;
 		end = at + strspn(at, "0123456789");
 		if (end == at || end[0] != ']' || end[1] != ' ')
 			continue;
-		first = first ?: at;
-		best = pid_before(text, at - 2) ? at : best;
+		*first = *first ?: at;
+		if (!pid_before(text, at - 2))
+			continue;
+		best = at;
+		time = by_time ? find_time(end) : NULL;
 	}
-	return best ?: first;
+	return best;
+}
+
+/* A name that is not filled up has 15 characters at most: then the bracket is here ... */
+#define NAME_AND_CPU	40
+/* ... and here behind the name of a trace-cmd's buffer, or of perf's machine. */
+#define MORE_AND_CPU	80
+
+/* The digits of the CPU, or NULL. */
+static const char *find_cpu(struct line *line)
+{
+	const char *behind = bracket_behind(line->text), *first = NULL, *cpu;
+
+	/* A name with a newline makes two lines of ftrace's one. */
+	line->filled |= behind && line->text[16] == '-';
+	if (behind && isdigit((unsigned char)behind[1]))
+		return behind + 1;
+	if (line->filled)
+		return NULL;
+	cpu = cpu_in(line->text, NAME_AND_CPU, false, &first) ?: cpu_in(line->text, MORE_AND_CPU, true, &first);
+	return cpu ?: first;
 }
 
 /*
@@ -114,10 +137,11 @@ static bool take_time(struct line *line, const char *from, const char *end)
 
 bool line_parse(struct line *line, const char *text)
 {
-	const char *cpu = find_cpu(text), *pid, *end;
+	const char *cpu, *pid, *end;
 	unsigned long number;
 
 	line->text = text;
+	cpu = find_cpu(line);
 	if (!cpu)
 		return false;
 	number = strtoul(cpu, NULL, 10);

@@ -14,9 +14,10 @@ struct line {
 	bool seconds;		/* the time was printed as seconds: it is perf's clock */
 	bool us;		/* ... with six places, the rest cut off */
 	unsigned int pid, cpu;
+	bool filled;		/* names are filled up, in this line or one before */
 };
 
-/* False if @text is no event. */
+/* False if @text is no event. @line: that of the line before in the file, at first all 0. */
 bool line_parse(struct line *line, const char *text);
 
 /* What follows "NAME: " of the event, or NULL if it is another one. */

@@ -37,7 +37,7 @@ static int usage(const char *what)
 	return EXIT_USAGE;
 }
 
-/* Of @text up to @end, or to a comma: decimal, or after 0x. */
+/* Up to the end or a comma, where @text is then: decimal, or after 0x. */
 static bool number_parse(const char **text, uint64_t *value)
 {
 	const char *digits = *text + (**text == '-');
@@ -47,8 +47,13 @@ static bool number_parse(const char **text, uint64_t *value)
 	*value = strtoull(*text, &end, strncasecmp(digits, "0x", 2) ? 10 : 16);
 	if (!isdigit((unsigned char)*digits) || errno || (*end && *end != ','))
 		return false;
-	*text = *end ? end + 1 : end;
+	*text = end;
 	return true;
+}
+
+static bool more_parse(const char **text, uint64_t *value)
+{
+	return *(*text)++ == ',' && number_parse(text, value);
 }
 
 static bool map_parse(struct map *map, const char *text)
@@ -58,7 +63,7 @@ static bool map_parse(struct map *map, const char *text)
 	*map = (struct map){ .ratio = 1 };
 	if (!number_parse(&text, &map->offset))
 		return false;
-	if (*text && !(number_parse(&text, &map->ratio) && number_parse(&text, &frac)))
+	if (*text && !(more_parse(&text, &map->ratio) && more_parse(&text, &frac)))
 		return false;
 	map->frac = frac;
 	return !*text && map->ratio && frac < 63;

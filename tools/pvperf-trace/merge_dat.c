@@ -497,18 +497,20 @@ static int commands_print(void)
 	return out_end();
 }
 
-/* Until this process ends the folder is its own: another merge would give our unfinished copies names. */
+/*
+ * Until this process ends no other merge makes copies there: it would give our unfinished ones names.
+ * Where there can be no such file, or no locks, nothing can be said.
+ */
 static int dir_take(const char *dir)
 {
+	char path[PATH_MAX];
 	int fd;
 
 	if (mkdir(dir, 0755) && errno != EEXIST)
 		return merge_failed(dir, strerror(errno));
-	fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (fd < 0)
-		return merge_failed(dir, strerror(errno));
-	/* Of a file system without locks nothing can be said. */
-	return !flock(fd, LOCK_EX | LOCK_NB) || errno != EWOULDBLOCK ? EXIT_FITS :
+	snprintf(path, sizeof(path), "%s/.merge.lock", dir);
+	fd = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0600);
+	return fd < 0 || !flock(fd, LOCK_EX | LOCK_NB) || errno != EWOULDBLOCK ? EXIT_FITS :
 		merge_failed(dir, "another pvperf merge makes copies there: wait for it, or give another folder with -o");
 }
 

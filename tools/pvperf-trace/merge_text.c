@@ -418,7 +418,7 @@ int merge_text(const struct merge *merge)
 	int status = all_open(merge);
 
 	given = merge->given;
-	if (given.ratio)
+	if (!status && given.ratio)
 		fprintf(stderr, "%s", merge_no_proof);
 	else if (!status)
 		status = all_learn(merge);

@@ -199,8 +199,6 @@ static void switch_see(struct tep_event *e, struct tep_record *record, uint64_t 
 		return;
 	dat_text(e, record, "next_comm", who, sizeof(who));
 	memcpy(running[cpu], who, sizeof(who));
-	if (record->ts < gap_end)
-		*running[cpu] = '\0';
 	for (i = 0; i < nr_vcpus; i++)
 		if (last_of(vcpus[i]) && last_of(vcpus[i])->kind == WAITING && vcpus[i]->cpu == cpu)
 			span_begin(vcpus[i], record->ts, WAITING, who);
@@ -501,7 +499,7 @@ static void task_runs(const struct dat *guest, struct tep_event *e, struct tep_r
 	if (!p)
 		return;
 	/* The host told a step of the TSC late. */
-	if (record->ts < p->hops->from) {
+	if (record->ts < p->hops[p->nr - 1].from) {
 		forgotten++;
 		*p = pending[--nr_pending];
 		return;
@@ -574,7 +572,7 @@ static void rest_tell(uint64_t n, const char *why_not)
 bool why_end(void)
 {
 	rest_tell(nr_pending, "the recording ends before the task runs, or it ran still");
-	rest_tell(forgotten, "events were lost before the task ran, a CPU's clock is not known, or too many tasks woke");
+	rest_tell(forgotten, "events were lost before the task ran, a CPU's clock is not known, the guest's TSC was set, or too many tasks woke");
 	if (!seen && !nr_pending && !forgotten)
 		fprintf(stderr, "pvperf: no wake-up of %s was recorded: a task has the name that ps shows as comm, of 15 letters at most\n",
 			why.task);

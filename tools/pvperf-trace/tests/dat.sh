@@ -147,7 +147,7 @@ if wanted dat-in-the-way; then
 fi
 if wanted dat-two-at-once; then
 	mkdir -p "$work/dat/m"
-	out=$(flock "$work/dat/m" "$program" merge "${dat_files[@]}" -o "$work/dat/m" 2>&1)
+	out=$(flock "$work/dat/m/.merge.lock" "$program" merge "${dat_files[@]}" -o "$work/dat/m" 2>&1)
 	[ $? = 1 ] && [[ $out == *'another pvperf merge makes copies there'* ]]
 	verdict dat-two-at-once $? "$out"
 fi

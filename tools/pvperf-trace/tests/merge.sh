@@ -6,7 +6,7 @@ offset=18446739773557710924	# as a kernel of 2013 printed it
 
 # merge_host: two exits between a wake-up and the switch
 merge_host() {
-	sed 's/^/            qemu-kvm-2687  [003] d.../; s/$/ [detail]/' <<-'END'
+	sed 's/^/        qemu-kvm-2687    [003] d.../; s/$/ [detail]/' <<-'END'
 	50550079203669: kvm_exit:
 	50550079206816: kvm_entry:
 	50550079240656: kvm_exit:
@@ -25,9 +25,9 @@ merge_guest() {
 # merge_clocks OFFSET RATIO FRAC: clock events of both sides go into host and guest
 merge_clocks() {
 	local t=50550079200000
-	echo "    kworker-9  [000] ..... $t: pvperf_clock: clock=00c0ffee00c0ffee vm=2680 vcpu=0 tid=2687 offset=$1 ratio=$2 frac=$3 tsc=$t boot=1" |
+	echo "         kworker-9       [000] ..... $t: pvperf_clock: clock=00c0ffee00c0ffee vm=2680 vcpu=0 tid=2687 offset=$1 ratio=$2 frac=$3 tsc=$t boot=1" |
 		cat - "$work/host" > "$work/more" && mv "$work/more" "$work/host"
-	echo "    kworker-9  [000] ..... $((t + offset)): pvperf_guest_clock: clock=00c0ffee00c0ffee tsc=$((t + offset)) local=1 boot=1" |
+	echo "         kworker-9       [000] ..... $((t + offset)): pvperf_guest_clock: clock=00c0ffee00c0ffee tsc=$((t + offset)) local=1 boot=1" |
 		cat - "$work/guest" > "$work/more" && mv "$work/more" "$work/guest"
 }
 merge_files() {
@@ -59,7 +59,7 @@ merged merge-clocks 0 "$seed" -h "$work/host" -g "$work/guest"
 merged merge-proof 0 'CPU 0: 2 of 2 events lie between' -h "$work/host" -g "$work/guest"
 merge_files
 merge_clocks $offset 4294967296 32
-sed -i '/50550079206816: kvm_entry/a \    x-2687  [003] d...50550079206817: sched_waking: comm=a kvm_exit: pid=7' "$work/host"
+sed -i '/50550079206816: kvm_entry/a \               x-2687    [003] d...50550079206817: sched_waking: comm=a kvm_exit: pid=7' "$work/host"
 merged merge-name-of-a-task 0 'CPU 0: 2 of 2 events lie between' -h "$work/host" -g "$work/guest"
 { cat "$work/host"; echo 'CPU:3 [LOST 12 EVENTS]'; } > "$work/more"
 merged merge-lost 0 'gaps in which events were lost: 1' -h "$work/more" -g "$work/guest"
@@ -112,7 +112,7 @@ merged merge-control-c1 0 'sched_wakeup: a???2Jé???' -h "$work/host" -g "$work/
 # The offset steps by 2^40 after the first event.
 merge_files
 merge_clocks $offset 4294967296 32
-sed -i "5a \\    qemu-kvm-2687  [003] ..... 50550079250000: pvperf_clock: clock=00c0ffee00c0ffee vm=2680 vcpu=0 tid=2687 offset=$(printf %u $((offset + (1 << 40)))) ratio=4294967296 frac=32 tsc=1 boot=1" "$work/host"
+sed -i "5a \\        qemu-kvm-2687    [003] ..... 50550079250000: pvperf_clock: clock=00c0ffee00c0ffee vm=2680 vcpu=0 tid=2687 offset=$(printf %u $((offset + (1 << 40)))) ratio=4294967296 frac=32 tsc=1 boot=1" "$work/host"
 sed -i "3s/d\.\.\.[0-9]*/d...$((50550079279266 + offset + (1 << 40)))/" "$work/guest"
 merged merge-step 0 'CPU 0: 2 of 2 events lie between' -h "$work/host" -g "$work/guest"
 # perf's clock: a line to the TSC by two clock events.
@@ -125,6 +125,8 @@ merge_clocks $offset 1 0
 	echo " comm 3826 [000] 5.000013165: sched:sched_wakeup: [detail]"
 } | sort -k 4 > "$work/guest"
 merged merge-perf-script 0 'g comm 3826 [000] 50550079226330: sched:sched_wakeup' -h "$work/host" -g "$work/guest"
+sed 's/ comm 3826/ 1 [0] 3: x 3826/' "$work/guest" > "$work/more"
+merged merge-perf-script-name 0 'x 3826 [000] 50550079226330: sched:sched_wakeup' -h "$work/host" -g "$work/more"
 sed 's/\.\([0-9]\{6\}\)[0-9]*: /.\1: /' "$work/guest" > "$work/us"
 merged merge-perf-script-us 1 'use perf script --ns' -h "$work/host" -g "$work/us"
 sed 's/local=5/local=7/' "$work/guest" > "$work/mono"
@@ -143,20 +145,21 @@ merged merge-moved 1 'has two names in it' -h "$work/host" -g "$work/guest"
 merged merge-nothing 2 'it wants DIR, or -h HOST and -g GUEST'
 merged merge-no-file 1 'No such file' -h "$work/none" -g "$work/none" -t 1
 merged merge-bad-offset 2 'wants OFFSET or OFFSET,RATIO,FRAC' -h a -g b -t 1,2
-for t in 0,1,4294967296 ,1,0 1,1,; do
+for t in 0,1,4294967296 ,1,0 1,1, 1, 1,1,0,; do
 	merged merge-bad-offset-$t 2 'wants OFFSET or OFFSET,RATIO,FRAC' -h a -g b -t $t
 done
 merged merge-no-text 1 'Is a directory' -h "$work" -g "$work/guest" -t 1
 # A name with brackets, and ftrace's record-tgid.
 merge_files
-sed -i '1s/comm-3826 /a 1 [5] b-3826 /; 2s/comm-3826 /a [5]-3826 /' "$work/guest"
+sed -i '1s/ *comm-3826 /       a 1 [5] b-3826 /; 2s/ *comm-3826 /           a [5]-3826 /' "$work/guest"
 sed -i 's/-2687 /-2687 (   2680)/' "$work/host"
 merge_clocks $offset 1 0
 merged merge-names 0 'CPU 0: 2 of 2 events lie between' -h "$work/host" -g "$work/guest"
 # One that looks like a CPU and a time.
 merge_files
-sed -i '1s/ *comm-3826 /      1 [0] 3: x-3826 /; 2s/ *comm-3826 /1 [0] 3: x    3826 /' "$work/guest"
+sed -i '1s/ *comm-3826 /      1 [0] 3: x-3826 /; 2s/ *comm-3826 /      1 [0] 3: x-3826 /' "$work/guest"
 merge_clocks $offset 1 0
+sed -i '2i\       x-1 [0] 3: a\nbc-3826  [000] d...4: sched_switch: [detail]' "$work/guest"
 merged merge-name-forged 0 'CPU 0: 2 of 2 events lie between' -h "$work/host" -g "$work/guest"
 echo "x-1 [4294957296] 1: a: b" > "$work/guest"
 merged merge-cpu-huge 3 '1 events are left out' -h "$work/host" -g "$work/guest" -t 1

@@ -18,6 +18,7 @@ record_make() {
 	        f.write(' '.join(sys.argv[1:]) + '\n')
 	    sys.exit(int(os.environ.get('BAD', 0)))
 	signal.signal(signal.SIGTERM, end)
+	print(os.getpid(), file=open(os.path.dirname(sys.argv[0]) + '/ran', 'a'))
 	open(out + '.cpu0', 'w').close()
 	time.sleep(600)
 	END
@@ -84,11 +85,11 @@ for sig in '' -INT; do
 	name=record-mute$sig
 	wanted "$name" || continue
 	PATH=$work/r/bin:$PATH PVPERF_ROOT=$work/r/root TMPDIR=$work/r "$program" record -o "$work/r/mute" --guest web=mute -- sh -c 'kill -INT $PPID' > "$work/r/said" 2>&1 &
-	recorder=
+	rm -f "$work/r/bin/ran"
 	for _ in $(seq 200); do
+		recorder=$(cat "$work/r/bin/ran" 2> /dev/null)
 		now=$(pgrep -f "$work/r/bin/trace-cmd" | tr '\n' ' ')
 		[ -n "$now" ] || [ -z "$recorder" ] || break
-		recorder=$recorder$now
 		! grep -q 'waiting for it to stop' "$work/r/said" || [ -z "$sig" ] || { kill $sig $!; sig=; }
 		sleep 0.1
 	done

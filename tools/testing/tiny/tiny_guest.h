@@ -182,7 +182,6 @@ int tiny_totals_read(struct tiny_totals *t);
 /* Waits up to some seconds for the totals to be @want; true if they are. */
 bool tiny_totals_wait(const struct tiny_totals *want);
 
-/* A module parameter of pvperf_host; 0 or -errno. */
 /* Opens @path with @flags besides O_WRONLY. */
 int tiny_text_write(const char *path, int flags, const char *text);
 /* The host's module: its file, and 0 or -errno. */
@@ -195,6 +194,7 @@ int tiny_stay_on(int cpu);
 int tiny_online_write(int cpu, const char *how);
 /* Function call interrupts that a CPU has had, by which text is patched, too; -1: unknown. */
 long tiny_calls_of(int cpu);
+/* A module parameter of pvperf_host; 0 or -errno. */
 int tiny_param_read(const char *name, char *value, size_t size);
 int tiny_param_write(const char *name, const char *value);
 /* The list of rules, replaced or read with its comments; 0 or -errno. */
