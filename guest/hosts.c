@@ -34,7 +34,7 @@ struct host_cpu {
 	char name[24];
 };
 
-static DEFINE_XARRAY(hosts);	/* struct host_cpu, by the CPU's number; none that is registered goes */
+static DEFINE_XARRAY(hosts);	/* struct host_cpu, by number; no registered one goes */
 static u32 seen_online;		/* how many CPUs were online at the last whole look */
 static unsigned long look_at;	/* not before; jiffies */
 

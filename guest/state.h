@@ -205,7 +205,7 @@ static_assert(sizeof(struct pvperf_area) == 5 * PAGE_SIZE);
  * IRQs off; the watch reads some of it from another CPU. In an NMI see pvperf_slot.
  */
 struct pvperf_cpu {
-	struct pvperf_area *area;	/* cpu.c: from first online until module exit; NULL: no memory */
+	struct pvperf_area *area;	/* cpu.c: from first online until module exit, or NULL */
 
 	struct {			/* link.c */
 		bool online;		/* the CPU may be attached */

@@ -4,8 +4,8 @@
  *
  * How the host's branches are kept out: perf keeps branches that end in user mode, and those of the
  * host in user mode are older than the load of the vCPU, which clears them. The overflow's NMI came
- * before the vCPU's thread could leave KVM, so the VMM's code has not run since. And a stack that perf has
- * given another filter is not read. Each entry is looked at, too: see cut.h.
+ * before the vCPU's thread could leave KVM, so the VMM's code has not run since. And a stack that
+ * perf has given another filter is not read. Each entry is looked at, too: see cut.h.
  *
  * Intel's CPUs stop at each VM entry. There two more functions of KVM are hooked, its last before
  * the entry and its first behind the exit, both with IRQs off.

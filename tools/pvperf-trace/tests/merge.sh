@@ -145,8 +145,8 @@ merged merge-moved 1 'has two names in it' -h "$work/host" -g "$work/guest"
 merged merge-nothing 2 'it wants DIR, or -h HOST and -g GUEST'
 merged merge-no-file 1 'No such file' -h "$work/none" -g "$work/none" -t 1
 merged merge-bad-offset 2 'wants OFFSET or OFFSET,RATIO,FRAC' -h a -g b -t 1,2
-for t in 0,1,4294967296 ,1,0 1,1, 1, 1,1,0,; do
-	merged merge-bad-offset-$t 2 'wants OFFSET or OFFSET,RATIO,FRAC' -h a -g b -t $t
+for t in 0,1,4294967296 ,1,0 '1,1,' '1,' '1,1,0,'; do
+	merged merge-bad-offset-$t 2 'wants OFFSET or OFFSET,RATIO,FRAC' -h a -g b -t "$t"
 done
 merged merge-no-text 1 'Is a directory' -h "$work" -g "$work/guest" -t 1
 # A name with brackets, and ftrace's record-tgid.

@@ -7,6 +7,7 @@ listed() {
 	local name=$1 change=$2 status=$3 words=$4 broken=''
 	shift 4
 	wanted "$name" || return 0
+	# shellcheck disable=SC2034 # expect looks at it
 	machine_make "$change" machine_host machine_vms || broken="the test is broken; "
 	PVPERF_ROOT=$work/m expect "$name" "$status" "$words" timeout 20 "$program" list "$@"
 }

@@ -101,6 +101,10 @@ for on in "0 cpu_core" "1 cpu_atom"; do
 done
 
 runs_on 1
+perf stat -x, -o /tmp/stat -e "$(times 31 cpu_core/cycles/u),$(times 33 pvperf/vcpu-cycles/u),cpu_atom/branches/u" ./loop20m
+grep -q '^[0-9].*cpu_atom/branches/u' /tmp/stat
+tap $? "one of cpu_atom has a slot beside 31 of cpu_core and 33 sums" "$(tail -n 1 /tmp/stat)"
+
 perf record -q -o $data -c 100000 -e $sum ./loop20m
 n=$(samples $data)
 [ "$n" -eq $((want / 100000)) ]
