@@ -84,8 +84,8 @@ chmod +x "$work/r/bin/mute"
 for sig in '' -INT; do
 	name=record-mute$sig
 	wanted "$name" || continue
-	PATH=$work/r/bin:$PATH PVPERF_ROOT=$work/r/root TMPDIR=$work/r "$program" record -o "$work/r/mute" --guest web=mute -- sh -c 'kill -INT $PPID' > "$work/r/said" 2>&1 &
 	rm -f "$work/r/bin/ran"
+	PATH=$work/r/bin:$PATH PVPERF_ROOT=$work/r/root TMPDIR=$work/r "$program" record -o "$work/r/mute" --guest web=mute -- sh -c 'kill -INT $PPID' > "$work/r/said" 2>&1 &
 	for _ in $(seq 200); do
 		recorder=$(cat "$work/r/bin/ran" 2> /dev/null)
 		now=$(pgrep -f "$work/r/bin/trace-cmd" | tr '\n' ' ')
