@@ -58,8 +58,8 @@ static const char *bracket_behind(const char *text)
 		return NULL;
 	at += strspn(at, " ");
 	if (*at == '(')
-		at += strcspn(at, ")") + 1;
-	at += strspn(at, " ");
+		at += strcspn(at, ")\n");
+	at += strspn(at, ") ");
 	return *at == '[' ? at : NULL;
 }
 

@@ -501,7 +501,7 @@ static int commands_print(void)
  * Until this process ends no other merge makes copies there: it would give our unfinished ones names.
  * Where there can be no such file, or no locks, nothing can be said.
  */
-static int dir_take(const char *dir)
+static int folder_claim(const char *dir)
 {
 	char path[PATH_MAX];
 	int fd;
@@ -520,7 +520,7 @@ int merge_dat(const struct merge *merge)
 
 	signals_take();
 	if (!status)
-		status = dir_take(merge->dir);
+		status = folder_claim(merge->dir);
 	if (status)
 		return status;
 	if (merge->given.ratio)
