@@ -145,10 +145,12 @@ static int open_locked(struct pvperf_vcpu *vcpu, struct open *open)
 /* Log once per VM until an OPEN succeeds: guests retry every event. */
 static noinline int open_failed(struct pvperf_vm *vm, struct open *open, int err)
 {
+	/* open_late() has closed the event, and its reason is another one. */
+	if (!open->pin)
+		return err;
 	if (open->attr.sample_type && !IS_ERR_OR_NULL(open->branches))
 		pvperf_branches_put(vm, open->branches);
-	if (open->pin)
-		pvperf_pin_put(vm, open->pin);
+	pvperf_pin_put(vm, open->pin);
 	if (err == -KVM_EOPNOTSUPP && !xchg(&vm->pmu_lent_out, true))
 		pvperf_refusal_log("the host's PMU is lent to VMs (mediated vPMU); load kvm_amd or kvm_intel with enable_mediated_pmu=0");
 	return err;

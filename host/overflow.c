@@ -174,13 +174,24 @@ static __always_inline void overflow_tell(struct pvperf_host_event *event, u32 n
 	pvperf_inject_nmi(vcpu, event->pin);
 }
 
+/* A guest in real mode, or one whose VM is ending, does not get around the pace. */
+static noinline void overflow_mute(struct pvperf_host_event *event, struct perf_event *perf)
+{
+	overflow_pace(event);
+	pvperf_core_next_period_nmi(perf, overflow_period(event, false));
+	pvperf_core_no_throttle_nmi(perf);
+}
+
 /* @event is on, so its release waits for us. Returns false if nothing may be written. */
 static __always_inline bool overflow_begin(struct pvperf_host_event *event,
 					   struct perf_event *perf, u64 *period)
 {
-	if (!pvperf_core_is_on_nmi(perf) || !pvperf_reset_alive_nmi(event->vcpu) ||
-	    pvperf_pin_poisoned(event->shared))
+	if (!pvperf_core_is_on_nmi(perf))
 		return false;
+	if (!pvperf_reset_alive_nmi(event->vcpu) || pvperf_pin_poisoned(event->shared)) {
+		overflow_mute(event, perf);
+		return false;
+	}
 	overflow_pace(event);
 	*period = overflow_period(event, true);
 	pvperf_core_next_period_nmi(perf, *period);

@@ -81,7 +81,7 @@ FIXTURE_SETUP(bystander)
 		.size = KVM_PERF_ATTR_SIZE_VER0,
 	};
 
-	self->calls = tiny_calls_of(1);
+	self->calls = tiny_interrupts_of(1, "CAL:");
 	if (self->calls < 0)
 		SKIP(return, "no second CPU");
 	tiny_stay_on(0);
@@ -92,7 +92,7 @@ FIXTURE_SETUP(bystander)
 	/* the first one may cost more */
 	ASSERT_CALL(2 * PAIRS, tiny_call_gpa(self->v, KVM_PERF_OP_BATCH, AT_BATCH, 2 * PAIRS));
 	ASSERT_TRUE(opened_all(&self->vm));
-	self->calls = tiny_calls_of(1);
+	self->calls = tiny_interrupts_of(1, "CAL:");
 }
 
 VM_END(bystander)
@@ -105,8 +105,8 @@ TEST_F(bystander, interrupts)
 		ASSERT_CALL(2 * PAIRS, tiny_call_gpa(self->v, KVM_PERF_OP_BATCH, AT_BATCH,
 						     2 * PAIRS));
 	TH_LOG("%d OPENs and CLOSEs, %ld interrupts of the other CPU", BATCHES * PAIRS,
-	       tiny_calls_of(1) - self->calls);
-	EXPECT_GE(OTHERS, tiny_calls_of(1) - self->calls);
+	       tiny_interrupts_of(1, "CAL:") - self->calls);
+	EXPECT_GE(OTHERS, tiny_interrupts_of(1, "CAL:") - self->calls);
 }
 
 TEST_HARNESS_MAIN

@@ -299,10 +299,10 @@ TEST_F(global, reads)
 		op[i].op = KVM_PERF_OP_READ;
 		op[i].id = 1;
 	}
-	before = tiny_calls_of(1);
+	before = tiny_interrupts_of(1, "CAL:");
 	ASSERT_LE(0, before);
 	EXPECT_CALL(KVM_PERF_BATCH_MAX, tiny_call_gpa(v, KVM_PERF_OP_BATCH, AT_BATCH, KVM_PERF_BATCH_MAX));
-	EXPECT_GT(16, tiny_calls_of(1) - before);
+	EXPECT_GT(16, tiny_interrupts_of(1, "CAL:") - before);
 	EXPECT_LT(0, event_at(&self->vms.in, 1)->count);
 }
 

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* A VM that opens events faster than max_opens waits, and no other VM does. */
+/*
+ * A VM that opens events faster than max_opens waits, and no other VM does; and overflows that are
+ * told to nobody are not more than max_overflows.
+ */
 
 #include "tiny_test.h"
 
@@ -24,6 +27,7 @@ FIXTURE_SETUP(paced)
 FIXTURE_TEARDOWN(paced)
 {
 	EXPECT_EQ(0, tiny_param_write("max_opens", "4096"));
+	EXPECT_EQ(0, tiny_param_write("max_overflows", "16000"));
 	tiny_vm_destroy(&self->other);
 	tiny_vm_destroy(&self->vm);
 	EXPECT_TRUE(tiny_totals_wait(&self->before));
@@ -74,6 +78,49 @@ TEST_F(paced, others)
 {
 	ASSERT_LE(NS / 10, pairs(&self->vm, 100));
 	EXPECT_GE(NS / 10, pairs(&self->other, 40));
+}
+
+#define CLOCKS	8
+#define MS	1000000ll
+
+/* Timer interrupts of this CPU in 200 ms of this thread, in which its clocks overflow. */
+static long interrupts(void)
+{
+	long before = tiny_interrupts_of(0, "LOC:");
+	int64_t from = now_ns();
+
+	while (now_ns() - from < 200 * MS)
+		;
+	return tiny_interrupts_of(0, "LOC:") - before;
+}
+
+/* In real mode nothing is told, as the guest's memory may be another one by now. */
+TEST_F(paced, in_real_mode)
+{
+	const struct guest_perf_attr attr = {
+		.type = KVM_PERF_TYPE_SOFTWARE, .size = KVM_PERF_ATTR_SIZE_VER0,
+		.sample_period = 200000,	/* longer than all ENABLEs take */
+	};
+	struct tiny_vcpu *v = &self->vm.vcpu[0];
+	long told, untold;
+	int id;
+
+	ASSERT_EQ(0, tiny_param_write("max_overflows", "1000"));
+	ASSERT_EQ(0, tiny_stay_on(0));
+	for (id = 0; id < CLOCKS; id++) {
+		open_put(&self->vm, id, AT_EVENT(id), &attr);
+		ASSERT_CALL(0, tiny_call_here(v, KVM_PERF_OP_OPEN, AT_PARAM, 0));
+		ASSERT_CALL(0, tiny_call_here(v, KVM_PERF_OP_ENABLE, id, 0));
+	}
+	tiny_vcpu_real(v);
+	untold = interrupts();
+	tiny_vcpu_mode64(v);
+	told = interrupts();
+	TH_LOG("%ld timer interrupts, in real mode %ld", told, untold);
+	/* 4000 a second of one thread, some more at the begin, and the tick's. */
+	EXPECT_GE(2000, told);
+	EXPECT_GE(2000, untold);
+	EXPECT_LT(0, event_at(&self->vm, 0)->overflows);
 }
 
 TEST_HARNESS_MAIN

@@ -169,6 +169,8 @@ int tiny_vcpu_hyperv(struct tiny_vcpu *v, uint64_t id);
 void tiny_vcpu_mode64(struct tiny_vcpu *v);
 void tiny_vcpu_mode32(struct tiny_vcpu *v);
 void tiny_vcpu_reset(struct tiny_vcpu *v);
+/* As a machine's reset, but for the registers that KVM_SET_REGS writes. */
+void tiny_vcpu_real(struct tiny_vcpu *v);
 /* The vCPU runs a guest of the guest's, until mode64 or mode32; on AMD, else -errno. */
 int tiny_vcpu_nested(struct tiny_vcpu *v);
 
@@ -192,8 +194,11 @@ int tiny_module_unload(int flags);
 int tiny_stay_on(int cpu);
 /* @how: "1" or "0" */
 int tiny_online_write(int cpu, const char *how);
-/* Function call interrupts that a CPU has had, by which text is patched, too; -1: unknown. */
-long tiny_calls_of(int cpu);
+/*
+ * Interrupts that a CPU has had, by their name in /proc/interrupts: "CAL:", by which text is patched,
+ * too, or "LOC:", the timer; -1: unknown.
+ */
+long tiny_interrupts_of(int cpu, const char *kind);
 /* A module parameter of pvperf_host; 0 or -errno. */
 int tiny_param_read(const char *name, char *value, size_t size);
 int tiny_param_write(const char *name, const char *value);

@@ -153,20 +153,20 @@ int tiny_online_write(int cpu, const char *how)
 	return tiny_text_write(path, 0, how);
 }
 
-long tiny_calls_of(int cpu)
+long tiny_interrupts_of(int cpu, const char *kind)
 {
 	char line[4096], *at;
-	long calls = -1;
+	long n = -1;
 	FILE *f = fopen("/proc/interrupts", "re");
 
 	while (f && fgets(line, sizeof(line), f)) {
 		at = line + strspn(line, " ");
-		if (strncmp(at, "CAL:", 4))
+		if (strncmp(at, kind, strlen(kind)))
 			continue;
-		for (at += 4; cpu-- >= 0; )
-			calls = strtol(at, &at, 10);
+		for (at += strlen(kind); cpu-- >= 0; )
+			n = strtol(at, &at, 10);
 	}
 	if (f)
 		fclose(f);
-	return calls;
+	return n;
 }

@@ -129,9 +129,8 @@ int tiny_vcpu_nested(struct tiny_vcpu *v)
 	return err;
 }
 
-void tiny_vcpu_reset(struct tiny_vcpu *v)
+void tiny_vcpu_real(struct tiny_vcpu *v)
 {
-	struct kvm_regs regs = { .rip = 0xfff0, .rflags = 2 };
 	struct kvm_segment data = {
 		.limit = 0xffff, .type = 0x3, .present = 1, .s = 1,
 	};
@@ -150,7 +149,14 @@ void tiny_vcpu_reset(struct tiny_vcpu *v)
 	s.cr0 = CR0_ET;
 	s.cr2 = s.cr3 = s.cr4 = 0;
 	s.efer = 0;
-	/* in the order of QEMU's own reset */
 	sregs_set(v, &s);
+}
+
+void tiny_vcpu_reset(struct tiny_vcpu *v)
+{
+	struct kvm_regs regs = { .rip = 0xfff0, .rflags = 2 };
+
+	/* in the order of QEMU's own reset */
+	tiny_vcpu_real(v);
 	ioctl(v->fd, KVM_SET_REGS, &regs);
 }
