@@ -59,7 +59,11 @@ if wanted record-ctrl-c; then
 		[ "$(find "$work/r" -name 'tmp.*.cpu0' | wc -l)" != 2 ] || break
 		sleep 0.2
 	done
-	sleep 3		# both say "ready"
+	# Both have said "ready", and wait for the end.
+	for _ in $(seq 300); do
+		[ "$(pgrep -c -x cat -P "$(pgrep -d, -P $!)")" != 2 ] || break
+		sleep 0.1
+	done
 	kill -INT $!
 	wait $!
 	out=$(cat "$work/r/said")
@@ -124,7 +128,7 @@ for sig in INT TERM; do
 	wanted record-kill-$sig || continue
 	PATH=$work/r/bin:$PATH PVPERF_ROOT=$work/r/root TMPDIR=$work/r "$program" record -o "$work/r/out" --guest web=env -- \
 		sh -c 'echo > "$0/begun"; exec sleep 100' "$work/r" > "$work/r/said" 2>&1 &
-	until [ -e "$work/r/begun" ]; do sleep 0.1; done
+	until [ -e "$work/r/begun" ] || ! kill -0 $!; do sleep 0.1; done
 	rm "$work/r/begun"
 	# A shell has its background commands ignore SIGINT, and pvperf does not.
 	kill -$sig $!

@@ -12,12 +12,14 @@ task=$!
 n=$(count -e instructions -p $task sleep 0.1)
 [ "${n:-0}" -gt 0 ]
 tap $? "a task is counted" "${n:-nothing}"
-place=$(grep pvperf_guest /proc/modules)
-rmmod pvperf_guest
+# place: the module's address
+place() { awk '$1 == "pvperf_guest" { print $6 }' /proc/modules; }
+place=$(place)
+guest_unload
 insmod $filler
 insmod /lab/pvperf_guest.ko
-[ "$(grep pvperf_guest /proc/modules)" != "$place" ]
-tap $? "the module is at another place" "$place"
+[ -n "$place" ] && [ "$(place)" != "$place" ]
+tap $? "the module is at another place" "$place, $(place)"
 n=$(count -e '{instructions,cycles}' -p $task sleep 0.1 | wc -l)
 [ "$n" = 2 ]
 tap $? "the task is counted again" "$n events"

@@ -125,7 +125,9 @@ share=$(perf script -i $data -F brstack 2> /dev/null | tr -s ' ' '\n' | grep 0x 
 		   for (i = 1; i <= 9; i++) if (i != 8) printf " %d", n[way[i]] * 1000 / all }' /tmp/ways -)
 within "${share%% *}" 467 40
 tap $? "a branch that is taken seven times of fifteen has that share" "permille: $share"
-for one in ${share#* }; do within "$one" 67 250 || break; done
+bad=0
+for one in ${share#* }; do within "$one" 67 250 || bad=1; done
+[ "$(echo "$share" | wc -w)" = 9 ] && [ $bad = 0 ]
 tap $? "and each of the others one of fifteen" "permille: $share"
 
 # A user without rights: perf leaves the kernel out by itself.
@@ -141,7 +143,7 @@ tap $? "-b as a user" "samples, wrong, empty: $result; $(head -c 300 /tmp/err)"
 echo 3 > /proc/sys/kernel/perf_event_paranoid
 
 # Two programs give each other the CPU in each turn: a stack ends where the kernel has switched.
-perf record -q -a -o $data -b -c 20011 -e instructions:u \
+perf record -q -a -o $data -b -c 5003 -e instructions:u \
 	sh -c './branchy_here & ./branchy_there & wait' 2> /dev/null
 for at in here/0x4 there/0x5; do
 	perf script -i $data -F brstack --comms "branchy_${at%/*}" > /tmp/stacks 2> /dev/null

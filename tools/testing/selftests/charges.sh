@@ -46,6 +46,7 @@ settled() {
 
 events=/sys/kernel/tracing/events/kmem trace=/sys/kernel/tracing/trace
 [ -d $events ] || mount -t tracefs none /sys/kernel/tracing
+echo 32768 > /sys/kernel/tracing/buffer_size_kb
 
 # allocates 1|0: note what is allocated, and by whom
 allocates() {
@@ -64,6 +65,7 @@ for program in "$@"; do
 	inside $parent/$program ./$program
 	passed=$?
 	allocates 0
+	grep -h '^overrun' /sys/kernel/tracing/per_cpu/cpu*/stats > /tmp/overrun
 	rmdir $parent/$program
 	tap $passed "$program in a memory cgroup of its own" "$(grep '^not ok' /tmp/charges)"
 	# The trial of the hooks at a load is the admin's.
@@ -71,6 +73,8 @@ for program in "$@"; do
 		grep -v '^pvperf_door_open ' | sort -u > /tmp/allocated
 	grep -qx 'pvperf_event_open true' /tmp/allocated && ! grep -qv ' true$' /tmp/allocated
 	tap $? "$program: each allocation of the module is charged" "$(cat /tmp/allocated)"
+	! grep -qv 'overrun: 0' /tmp/overrun
+	tap $? "$program: the trace has all allocations" "$(cat /tmp/overrun)"
 	settled
 	tap $? "$program leaves nothing charged" "$n bytes"
 done

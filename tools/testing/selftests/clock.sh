@@ -62,9 +62,15 @@ tap $? "all events of the guest lie between its vCPU's entries and exits" "$all"
 shifted=$(inside -1000000000)
 [ "${shifted#* }" -lt "${shifted% *}" ]
 tap $? "with a clock that is wrong they do not" "$shifted"
-i=0
-host "echo > $tracing/trace; echo 1 > $tracing/tracing_on"
-while [ $((i += 1)) -le 15 ]; do usleep 100000; done
-n=$(host "grep -c pvperf_clock: $tracing/trace")
-tap $((n != 0)) "the host tells nothing when the event is disabled" "$n times"
+# rounds: how often within 1.5 s the host's module looks for what it should tell
+rounds() {
+	host "echo 1 > $tracing/events/workqueue/workqueue_execute_start/enable
+		echo > $tracing/trace; echo 1 > $tracing/tracing_on; usleep 1500000
+		grep -c 'function round_work' $tracing/trace; echo 0 > $tracing/events/enable"
+}
+n=$(rounds)
+tap $((n != 0)) "the host looks for nothing when the event is disabled" "$n times"
+host "echo 1 > $tracing/events/pvperf/pvperf_clock/enable"
+n=$(rounds)
+tap $((n == 0)) "and again when it is enabled" "$n times"
 tap_end

@@ -78,7 +78,7 @@ refused() {
 }
 
 # Loading the module again resets the minute in which a reason is logged once.
-rmmod pvperf_guest && insmod /lab/pvperf_guest.ko
+guest_unload && insmod /lab/pvperf_guest.ko
 tap $? "the module is loaded again"
 refused r01b7 "register besides the counter"
 refused cpu/config=0x01b7,config1=0x10001/ "config1"

@@ -56,9 +56,9 @@ done
 
 # Intervals show it, although only perf's reading makes the guest ask the host.
 arm "$counters" :D
-(sleep 0.2; taker_take) &
+later taker_take
 perf stat -I 100 -x, -o /tmp/intervals -e instructions:u sh -c \
-	'./loop100m; ./loop100m; ./loop100m; ./loop100m; ./loop100m; ./loop100m'
+	'echo > /tmp/started; ./loop100m; ./loop100m; ./loop100m; ./loop100m; ./loop100m; ./loop100m'
 taker_end
 awk -F, '/not counted/ { none++ } $2 ~ /^[0-9]/ && $6 == "100.00" { full++ }
 	END { exit !(full >= 1 && none >= 2) }' /tmp/intervals

@@ -99,7 +99,7 @@ after=$(told "the host side is back")
 tap $? "the log says once that the host is back" "$((after - before)) times: $(dmesg | tail -n 4)"
 
 # The host does not attach a CPU that comes later.
-rmmod pvperf_guest
+guest_unload
 echo 0 > $cpu
 insmod /lab/pvperf_guest.ko
 host "echo unavailable > $parameters/access"
@@ -112,7 +112,7 @@ n=$(count -e instructions:u taskset -c 1 ./loop100m)
 tap $? "CPU 1 counts when the host does" "${n:-nothing}"
 
 # A task that is counted is the first that runs on a CPU that the module has not seen.
-rmmod pvperf_guest
+guest_unload
 echo 0 > $cpu
 insmod /lab/pvperf_guest.ko
 thread=$(grep -lx cpuhp/1 /proc/[0-9]*/comm | cut -d / -f 3)

@@ -38,7 +38,7 @@ n=$(perf script -i $data -F comm 2> /dev/null | grep -c swapper)
 [ "$n" -gt 10 ]
 tap $? "halted: the idle task has samples" "$n"
 
-all yes "descheduled" -c 1 -e $switches ./loop20m
+all yes "descheduled" -c 1 -e $switches ./loop100m
 [ "$samples" -ge 3 ]
 tap $? "descheduled: that happens more than once" "$samples"
 all yes "descheduled in the program" -c 100000 -e instructions:u ./loop20m

@@ -42,16 +42,10 @@ some=$(held)
 [ "${some% * }" -gt "${none% * }" ] && [ "${some#* }" != "${none#* }" ]
 tap $? "the guest's events show in the host's numbers" "$none, then $some"
 
-# The guest's module: perf's events hold it, so it can go between two programs only.
 i=0 bad=0
 while [ $i -lt "$times" ]; do
 	perf stat -o /tmp/stat -e cycles,instructions ./loop5m || bad=1
-	tries=0
-	until rmmod pvperf_guest 2> /dev/null; do
-		tries=$((tries + 1))
-		[ $tries -lt 50 ] || { bad=1; break; }
-		sleep 0.1
-	done
+	guest_unload || bad=1
 	perf stat -x, -e instructions:u true 2>&1 | grep -q 'not supported' || bad=1
 	insmod /lab/pvperf_guest.ko || bad=1
 	i=$((i + 1))

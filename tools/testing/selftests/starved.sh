@@ -23,10 +23,11 @@ exactly "${n% *}" $want && always "$n"
 tap $? "without other users it is counted" "$n"
 
 # perf runs until its program ends.
-host "rm -f /run/given
-	perf stat -a -o /dev/null -e $events sh -c 'until [ -e /run/given ]; do sleep 0.1; done' \
+host "rm -f /run/given /run/armed
+	perf stat -a -o /dev/null -e $events sh -c 'echo > /run/armed; until [ -e /run/given ]; do sleep 0.1; done' \
 		> /dev/null 2>&1 &
-	echo \$! > /run/taker.pid; sleep 1"
+	echo \$! > /run/taker.pid
+	until [ -e /run/armed ]; do sleep 0.1; done"
 n=$(stat)
 case $n in
 *"not counted"*) tap 0 "without a counter perf says so";;
@@ -43,7 +44,12 @@ tap $? "with the counters back it is counted again" "$n"
 # core gives events of "pvperf" no turns, so they make no room for those of "cpu".
 perf stat -a -o /dev/null -e "$(times "$counters" pvperf/vcpu-instructions/u)" sleep 100 &
 other=$!
-sleep 0.5
+tries=0
+until [ "$(host_total events)" -ge "$counters" ] || [ $((tries += 1)) -gt 100 ]; do
+	usleep 20000
+done
+[ $tries -le 100 ]
+tap $? "as many events of the other PMU are open" "$(host_total events)"
 n=$(stat)
 kill $other; wait $other
 [ "${n% *}" != "<not counted>" ] && within "${n% *}" $want 50

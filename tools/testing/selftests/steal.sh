@@ -23,7 +23,7 @@ migrations() { host "sed -n 's/^se.nr_migrations *: *//p' /proc/$thread/sched"; 
 before=$(migrations)
 host "(while [ ! -e /run/enough ]; do
 	taskset -p 1 $thread; usleep 500; taskset -p 2 $thread; usleep 500
-	done; rm /run/enough; taskset -p 3 $thread) > /dev/null 2>&1 &"
+	done; taskset -p 3 $thread; rm /run/enough) > /dev/null 2>&1 &"
 own "moved between two CPUs" "$(user ./loop20m)"
 host 'echo > /run/enough; while [ -e /run/enough ]; do usleep 1000; done'
 after=$(migrations)

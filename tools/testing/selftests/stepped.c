@@ -173,15 +173,4 @@ TEST_F(stepped, each_second)
 	EXPECT_GE(before.lines + 3, after.lines);
 }
 
-TEST_F(stepped, silent)
-{
-	struct told before, after;
-
-	ASSERT_EQ(0, tiny_text_write(EVENT, O_TRUNC, "0"));
-	before = told_of(0);
-	usleep(1500000);
-	after = told_of(0);
-	EXPECT_EQ(before.lines, after.lines);
-}
-
 TEST_HARNESS_MAIN

@@ -215,7 +215,7 @@ tap $? "access=exclusive is taken back"
 
 # The module's look at what the host has, and a program whose event is refused in the end, leave
 # nothing open: no other VM would count.
-rmmod pvperf_guest
+guest_unload
 insmod /lab/pvperf_guest.ko
 host "echo 'uid=$uid comm=$comm access=exclusive' > $rules"
 sleep 5

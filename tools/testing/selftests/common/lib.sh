@@ -202,6 +202,15 @@ instruction_counters() {
 	echo "$n"
 }
 
+# guest_unload: perf's events hold the module, and perf frees them some time after its end
+guest_unload() {
+	tries=0
+	until rmmod pvperf_guest 2> /dev/null; do
+		[ $((tries += 1)) -lt 50 ] || return 1
+		sleep 0.1
+	done
+}
+
 # taker_start EVENTS: perf on the host, which will count EVENTS on every CPU from
 # taker_take on, and not after taker_give. It is started beforehand, because its start
 # takes the host's CPU for longer than a test lasts, and no one can scale a program
