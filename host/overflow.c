@@ -12,7 +12,8 @@
  *
  * A software event also overflows while the VMM's own code runs in the vCPU's thread. There a
  * VMM resets the VM and loads its memory anew before any hook can see that, so such an
- * overflow is told with the next one in KVM_RUN, or in the vCPU's next call.
+ * overflow is told with the next one in KVM_RUN, or in the vCPU's next call. So is one in real
+ * mode, which a nested guest may be in.
  */
 #include <linux/jiffies.h>
 #include <linux/perf_event.h>
@@ -174,12 +175,25 @@ static __always_inline void overflow_tell(struct pvperf_host_event *event, u32 n
 	pvperf_inject_nmi(vcpu, event->pin);
 }
 
-/* A guest in real mode, or one whose VM is ending, does not get around the pace. */
+static void overflow_defer(struct pvperf_host_event *event, const struct perf_event *perf)
+{
+	event->late++;
+	if (event->attr.type == KVM_PERF_TYPE_SOFTWARE)
+		event->late_at = event->base.count + pvperf_core_count_nmi(perf);
+	WRITE_ONCE(event->vcpu->late, true);
+}
+
+/*
+ * A guest in real mode, or one whose VM is ending, does not get around the pace. The former is told
+ * later, but not with branches: it would take the last stack for this overflow's.
+ */
 static noinline void overflow_mute(struct pvperf_host_event *event, struct perf_event *perf)
 {
 	overflow_pace(event);
 	pvperf_core_next_period_nmi(perf, overflow_period(event, false));
 	pvperf_core_no_throttle_nmi(perf);
+	if (!READ_ONCE(event->vcpu->mute) && !event->attr.sample_type)
+		overflow_defer(event, perf);
 }
 
 /* @event is on, so its release waits for us. Returns false if nothing may be written. */
@@ -252,16 +266,14 @@ static void overflow_do_soft(struct pvperf_host_event *event, struct perf_event 
 
 	if (!overflow_begin(event, perf, &period))
 		return;
-	n = event->late + 1;
-	if (pvperf_inject_is_running()) {
-		event->late = 0;
-		overflow_count(event, pvperf_core_count_nmi(perf));
-		overflow_tell(event, n, period);
-	} else {
-		event->late = n;
-		event->late_at = event->base.count + pvperf_core_count_nmi(perf);
-		WRITE_ONCE(event->vcpu->late, true);
+	if (!pvperf_inject_is_running()) {
+		overflow_defer(event, perf);
+		return;
 	}
+	n = event->late + 1;
+	event->late = 0;
+	overflow_count(event, pvperf_core_count_nmi(perf));
+	overflow_tell(event, n, period);
 }
 
 void pvperf_overflow_soft(struct perf_event *perf, struct perf_sample_data *data,
@@ -276,13 +288,18 @@ void pvperf_overflow_soft(struct perf_event *perf, struct perf_sample_data *data
 
 static void overflow_tell_late(struct pvperf_host_event *event)
 {
-	u32 n = event->late;
+	u32 n;
 
-	if (!n || pvperf_pin_poisoned(event->shared))
+	if (pvperf_pin_poisoned(event->shared))
 		return;
-	event->late = 0;
+	/* An NMI of hardware that counts the host, too, may come in between. */
+	n = xchg(&event->late, 0);
+	if (!n)
+		return;
 	if (event->full)
-		WRITE_ONCE(event->shared->count_at_overflow, event->late_at);
+		WRITE_ONCE(event->shared->count_at_overflow,
+			   event->attr.type == KVM_PERF_TYPE_SOFTWARE ?
+			   event->late_at : event->sync.count);
 	overflow_tell(event, n, overflow_period(event, true));
 }
 
@@ -291,6 +308,8 @@ void pvperf_overflow_late(struct pvperf_vcpu *vcpu)
 	struct pvperf_host_event *event;
 	unsigned long flags;
 
+	if (!pvperf_reset_alive_nmi(vcpu))
+		return;
 	WRITE_ONCE(vcpu->late, false);
 	list_for_each_entry(event, &vcpu->events, node) {
 		if (!READ_ONCE(event->late))
