@@ -12,8 +12,8 @@
  *
  * A software event also overflows while the VMM's own code runs in the vCPU's thread. There a
  * VMM resets the VM and loads its memory anew before any hook can see that, so such an
- * overflow is told with the next one in KVM_RUN, or in the vCPU's next call. So is one in real
- * mode, which a nested guest may be in.
+ * overflow is told with the next one in KVM_RUN, or in the vCPU's next call. An overflow in real
+ * mode, which a nested guest may be in, is told in such a call.
  */
 #include <linux/jiffies.h>
 #include <linux/perf_event.h>
@@ -142,13 +142,17 @@ void pvperf_overflow_arm(struct pvperf_host_event *event, u64 left)
 
 /* From here on: interrupts off, as a timer's overflow may interrupt another one. */
 
+static __always_inline u32 overflow_flags(const struct pvperf_host_event *event)
+{
+	return event->stretch || event->raised ? KVM_PERF_EVENT_STRETCHED : 0;
+}
+
 /* The memory is sound. */
 static __always_inline void overflow_count(struct pvperf_host_event *event, u64 count)
 {
 	event->sync.count = event->base.count + count;
 	event->sync.state = KVM_PERF_STATE_COUNTING;
-	event->sync.flags = event->stretch || event->raised ?
-			    KVM_PERF_EVENT_STRETCHED : 0;
+	event->sync.flags = overflow_flags(event);
 	pvperf_sync_store(event);
 	if (event->full)
 		WRITE_ONCE(event->shared->count_at_overflow, event->sync.count);
@@ -184,7 +188,7 @@ static void overflow_defer(struct pvperf_host_event *event, const struct perf_ev
 }
 
 /*
- * A guest in real mode, or one whose VM is ending, does not get around the pace. The former is told
+ * A guest in real mode, or one whose events end, does not get around the pace. The former is told
  * later, but not with branches: it would take the last stack for this overflow's.
  */
 static noinline void overflow_mute(struct pvperf_host_event *event, struct perf_event *perf)
@@ -192,7 +196,8 @@ static noinline void overflow_mute(struct pvperf_host_event *event, struct perf_
 	overflow_pace(event);
 	pvperf_core_next_period_nmi(perf, overflow_period(event, false));
 	pvperf_core_no_throttle_nmi(perf);
-	if (!READ_ONCE(event->vcpu->mute) && !event->attr.sample_type)
+	if (!READ_ONCE(event->vcpu->mute) && !event->attr.sample_type &&
+	    !pvperf_pin_poisoned(event->shared))
 		overflow_defer(event, perf);
 }
 
@@ -292,7 +297,7 @@ static void overflow_tell_late(struct pvperf_host_event *event)
 
 	if (pvperf_pin_poisoned(event->shared))
 		return;
-	/* An NMI of hardware that counts the host, too, may come in between. */
+	/* An NMI that is late may come in between. */
 	n = xchg(&event->late, 0);
 	if (!n)
 		return;
@@ -314,6 +319,7 @@ void pvperf_overflow_late(struct pvperf_vcpu *vcpu)
 	list_for_each_entry(event, &vcpu->events, node) {
 		if (!READ_ONCE(event->late))
 			continue;
+		event->sync.flags = overflow_flags(event);
 		pvperf_sync_event(event);
 		local_irq_save(flags);
 		overflow_tell_late(event);

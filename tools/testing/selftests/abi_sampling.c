@@ -5,6 +5,9 @@
  */
 
 #include "tiny_test.h"
+#include <signal.h>
+#include <sys/ioctl.h>
+#include <sys/time.h>
 #include <time.h>
 
 #define TURNS		1000000ull
@@ -313,6 +316,18 @@ TEST_F(sampling, software)
 		  self->v->cpu->taken + self->e->overflows);
 }
 
+/* Nothing is written until @end. */
+static bool nothing_until(int64_t end, const struct guest_perf_event *e,
+			  const struct guest_perf_page *head)
+{
+	const struct guest_perf_event before = *e;
+	const uint32_t nmis = head->nmis;
+
+	while (now_ns() < end)
+		;
+	return !memcmp(&before, e, sizeof(before)) && nmis == head->nmis;
+}
+
 /*
  * While the VMM's own code runs in the vCPU's thread nothing is written to the guest, whose
  * memory the VMM may just be loading anew; the next call tells how often a clock has overflowed.
@@ -323,7 +338,6 @@ TEST_F(sampling, in_userspace)
 		.type = KVM_PERF_TYPE_SOFTWARE, .size = KVM_PERF_ATTR_SIZE_VER0,
 		.sample_period = 1000000,
 	};
-	struct guest_perf_event before;
 	int64_t from;
 	uint32_t nmis;
 
@@ -331,22 +345,64 @@ TEST_F(sampling, in_userspace)
 	ASSERT_CALL(0, tiny_call_here(self->v, KVM_PERF_OP_ATTACH, AT_HEAD(0), 0));
 	ASSERT_CALL(0, tiny_call_here(self->v, KVM_PERF_OP_OPEN, AT_PARAM, 0));
 	ASSERT_CALL(0, tiny_call_here(self->v, KVM_PERF_OP_ENABLE, 0, 0));
-	before = *self->e;
-	nmis = self->head->nmis;
-	for (from = now_ns(); now_ns() - from < 25000000;)
-		;
+	from = now_ns();
+	EXPECT_TRUE(nothing_until(from + 25500000, self->e, self->head));
 	/* Nor in real mode, where these are not lost, either. */
 	tiny_vcpu_real(self->v);
-	while (now_ns() - from < 50000000)
-		;
+	nmis = self->head->nmis;
+	EXPECT_TRUE(nothing_until(from + 50500000, self->e, self->head));
 	tiny_vcpu_mode64(self->v);
-	EXPECT_EQ(0, memcmp(&before, self->e, sizeof(before)));
-	EXPECT_EQ(nmis, self->head->nmis);
 	ASSERT_CALL(0, tiny_call_here(self->v, KVM_PERF_OP_DISABLE, 0, 0));
 	EXPECT_LE(40, self->e->overflows);
 	EXPECT_GE(60, self->e->overflows);
 	EXPECT_LT(nmis, self->head->nmis);
 	EXPECT_TRUE(self->head->pending & 1);
+}
+
+static void alarmed(int sig)
+{
+}
+
+/* The vCPU jumps on the spot at 100h, in real mode, for 20 ms. */
+static int real_mode_run(struct tiny_vcpu *v)
+{
+	const struct sigaction act = { .sa_handler = alarmed };
+	const struct itimerval soon = { .it_value.tv_usec = 20000 };
+	struct kvm_sregs sregs;
+	struct kvm_regs regs = { .rip = 0x100, .rflags = 2 };
+
+	memcpy(v->vm->mem + regs.rip, "\xeb\xfe", 2);
+	/* In real mode this would be a reset. */
+	if (ioctl(v->fd, KVM_SET_REGS, &regs))
+		return -1;
+	tiny_vcpu_real(v);
+	ioctl(v->fd, KVM_GET_SREGS, &sregs);
+	sregs.cs.base = sregs.cs.selector = 0;
+	if (ioctl(v->fd, KVM_SET_SREGS, &sregs) || sigaction(SIGALRM, &act, NULL) ||
+	    setitimer(ITIMER_REAL, &soon, NULL) || !ioctl(v->fd, KVM_RUN, 0) || errno != EINTR)
+		return -1;
+	tiny_vcpu_mode64(v);
+	return 0;
+}
+
+/* An overflow of hardware in real mode is told when that is over. */
+TEST_F(sampling, real_mode)
+{
+	const struct guest_perf_attr attr = attr_measured(PERIOD);
+	uint64_t count;
+
+	NEED_PMU();
+	open_put(&self->vm, 0, AT_EVENT(0), &attr);
+	ASSERT_CALL(0, tiny_call_here(self->v, KVM_PERF_OP_ATTACH, AT_HEAD(0), 0));
+	ASSERT_CALL(0, tiny_call_here(self->v, KVM_PERF_OP_OPEN, AT_PARAM, 0));
+	ASSERT_CALL(0, tiny_call_here(self->v, KVM_PERF_OP_ENABLE, 0, 0));
+	ASSERT_EQ(0, real_mode_run(self->v));
+	EXPECT_EQ(0, self->e->overflows);
+	ASSERT_CALL(0, tiny_call_here(self->v, KVM_PERF_OP_DISABLE, 0, 0));
+	count = self->e->count;
+	EXPECT_LT(10 * PERIOD, count);
+	EXPECT_TRUE(overflowed(self->e->overflows, count, PERIOD));
+	EXPECT_LT(0, self->head->nmis);
 }
 
 /* The first period of a software event that counts up, not down, may be shorter, too. */

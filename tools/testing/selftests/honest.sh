@@ -58,7 +58,7 @@ done
 arm "$counters" :D
 later taker_take
 perf stat -I 100 -x, -o /tmp/intervals -e instructions:u sh -c \
-	'echo > /tmp/started; ./loop100m; ./loop100m; ./loop100m; ./loop100m; ./loop100m; ./loop100m'
+	'echo > /tmp/started; ./loop100m; ./loop100m; ./loop100m; ./loop100m; ./loop100m; ./loop100m; ./loop100m; ./loop100m'
 taker_end
 awk -F, '/not counted/ { none++ } $2 ~ /^[0-9]/ && $6 == "100.00" { full++ }
 	END { exit !(full >= 1 && none >= 2) }' /tmp/intervals

@@ -54,17 +54,16 @@ tap $? "user mode only: few samples of a program of the kernel's" \
 	"$(samples /tmp/b) of $(samples /tmp/a), $(lost /tmp/b) lost"
 # periods FILE: what its samples stand for
 periods() { perf script -i "$1" -F period 2> /dev/null | awk '{ n += $1 } END { print n + 0 }'; }
-perf record -q -e pvperf/host-cpu-clock/ -F 1000 -o /tmp/a $kernel > /dev/null 2>&1
 # The same programs with and without the kernel's work: the shell's and dd's starts are user time, too.
 for out in b c; do
 	perf record -q -e pvperf/host-cpu-clock/u -F 1000 -o /tmp/$out \
 		sh -c "$kernel; hot $((3 * work))" > /dev/null 2>&1
 	kernel='dd if=/dev/zero of=/dev/null bs=1M count=0'
 done
-[ "$(periods /tmp/a)" -gt $((4 * $(periods /tmp/c))) ] && [ "$(samples /tmp/c)" -gt 3 ] &&
+[ "$(samples /tmp/c)" -gt 3 ] &&
 	within "$(periods /tmp/b)" "$(periods /tmp/c)" 300
 tap $? "user mode only, a frequency: samples stand for the program's time" \
-	"$(periods /tmp/b), want $(periods /tmp/c); the kernel's is $(periods /tmp/a)"
+	"$(periods /tmp/b), want $(periods /tmp/c)"
 
 in_lab guest || { tap_skip "the host's module is unloaded" "outside of the lab there is no command host"; tap_end; }
 host rmmod pvperf_host

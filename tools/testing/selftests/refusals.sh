@@ -109,7 +109,7 @@ load_guest() {
 	insmod /lab/pvperf_guest.ko
 }
 host 'rmmod pvperf_host'
-rmmod pvperf_guest
+guest_unload
 refused "the module without a host side" 'not loading: no pvperf at the host' \
 	'have it load pvperf_host' load_guest
 host 'insmod /lab/pvperf_host.ko'

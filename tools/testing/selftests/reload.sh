@@ -32,7 +32,7 @@ held_is() {
 }
 
 # What the host holds without any event of a guest.
-rmmod pvperf_guest
+guest_unload
 held_is '0 0 '
 tap $? "the host holds nothing" "$(held)"
 none=$(held)
@@ -93,7 +93,7 @@ host 'dmesg | tail -n 4' > /tmp/end
 grep -q 'has the host alone' /tmp/end
 tap $? "the host's module is unloaded while a VM has the host alone" "$(cat /tmp/end)"
 
-rmmod pvperf_guest
+guest_unload
 tap $? "the guest's module is unloaded"
 [ "$(host_total events)$(host_total pages)" = 00 ]
 tap $? "the host has no events and no pages" "$(host "head -4 $totals" | tr '\n' ' ')"

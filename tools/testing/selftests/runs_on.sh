@@ -70,7 +70,7 @@ taker_end
 sleep 3
 
 counting() { host "grep -c state=counting $vms"; }
-perf stat -o /tmp/a -e instructions:u sleep 8 &
+perf stat -o /tmp/a -e instructions:u sh -c 'echo $$ > /tmp/asleep; exec sleep 100' &
 i=0
 until n=$(counting) && [ "$n" -gt 0 ] || [ $((i += 1)) -gt 20 ]; do
 	sleep 0.1
@@ -81,6 +81,6 @@ sleep 3
 n=$(counting)
 [ "$n" -eq 0 ]
 tap $? "it stops when no event wants it" "$n"
-kill -INT $!
+kill "$(cat /tmp/asleep)"
 wait
 tap_end

@@ -27,7 +27,7 @@ host "rm -f /run/given /run/armed
 	perf stat -a -o /dev/null -e $events sh -c 'echo > /run/armed; until [ -e /run/given ]; do sleep 0.1; done' \
 		> /dev/null 2>&1 &
 	echo \$! > /run/taker.pid
-	until [ -e /run/armed ]; do sleep 0.1; done"
+	until [ -e /run/armed ] || [ ! -d /proc/\$! ]; do sleep 0.1; done"
 n=$(stat)
 case $n in
 *"not counted"*) tap 0 "without a counter perf says so";;
