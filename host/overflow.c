@@ -12,8 +12,8 @@
  *
  * A software event also overflows while the VMM's own code runs in the vCPU's thread. There a
  * VMM resets the VM and loads its memory anew before any hook can see that, so such an
- * overflow is told with the next one in KVM_RUN, or in the vCPU's next call. An overflow in real
- * mode, which a nested guest may be in, is told in such a call.
+ * overflow is told with the next one in KVM_RUN, or in the vCPU's next call. So is one in real
+ * mode, which a nested guest may be in; of hardware it is told in such a call.
  */
 #include <linux/jiffies.h>
 #include <linux/perf_event.h>
@@ -188,8 +188,8 @@ static void overflow_defer(struct pvperf_host_event *event, const struct perf_ev
 }
 
 /*
- * A guest in real mode, or one whose events end, does not get around the pace. The former is told
- * later, but not with branches: it would take the last stack for this overflow's.
+ * Nothing may be written, and the pace holds all the same. An overflow in real mode is told later,
+ * but not with branches: the guest would take the last overflow's stack for this one's.
  */
 static noinline void overflow_mute(struct pvperf_host_event *event, struct perf_event *perf)
 {

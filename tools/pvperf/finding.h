@@ -28,7 +28,7 @@ struct side;
 struct condition {
 	const char *name;
 	void (*look)(const struct side *side, struct finding *f);
-	const char *(*unknown)(void);	/* NULL, or returns why .look can't tell, or NULL */
+	const char *(*unknown)(void);	/* may be NULL; returns why .look can't tell, or NULL */
 };
 
 /* Host or guest: its module, and its conditions. */

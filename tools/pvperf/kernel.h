@@ -11,7 +11,7 @@ void kernel_version(const struct side *side, struct finding *f);
 void kernel_signature(const struct side *side, struct finding *f);
 void kernel_module(const struct side *side, struct finding *f);
 
-/* Has the kernel all of @symbols? If not, @f is @problem with their names, or that it can't be read. */
+/* Has the kernel @symbols? @f: @problem and the missing names, or that /proc/kallsyms can't be read. */
 bool kernel_has(struct finding *f, struct symbol *symbols, int n, const char *problem);
 
 #endif /* PVPERF_KERNEL_H */
