@@ -12,18 +12,33 @@ static int id_of(struct tep_handle *tep, const char *system, const char *name)
 	return e ? e->id : -1;
 }
 
-static void buffer_add(struct dat *dat, struct tracecmd_input *buffer)
+static bool buffer_add(struct dat *dat, struct tracecmd_input *buffer)
 {
 	if (!buffer || dat->nr_buffers == BUFFERS_MAX)
-		return;
+		return false;
 	tracecmd_set_private(buffer, dat);
 	dat->buffers[dat->nr_buffers++] = buffer;
+	return true;
+}
+
+/* libtracecmd shifts no times of the buffers that trace-cmd record -B makes. */
+static int buffers_add(struct dat *dat, struct tracecmd_input *top)
+{
+	int n = tracecmd_buffer_instances(top), i;
+
+	buffer_add(dat, top);
+	if (n && dat->is_guest)
+		return merge_failed(dat->path, "a guest's times in buffers of their own can't be shifted: record it without -B");
+	for (i = 0; i < n; i++)
+		if (!buffer_add(dat, tracecmd_buffer_instance_handle(top, i)))
+			return merge_failed(dat->path, "a buffer of trace-cmd record -B can't be read, or it has more than 63");
+	return EXIT_FITS;
 }
 
 int dat_begin(struct dat *dat, const char *clock)
 {
-	int fd = dup(dat->fd), n, i;
 	struct tracecmd_input *top;
+	int fd = dup(dat->fd);
 	struct tep_handle *tep;
 
 	dat->nr_buffers = 0;
@@ -31,10 +46,6 @@ int dat_begin(struct dat *dat, const char *clock)
 	top = tracecmd_open_fd(fd, TRACECMD_FL_LOAD_NO_PLUGINS);
 	if (!top)
 		return merge_failed(dat->path, "can't be read; try trace-cmd report");
-	n = tracecmd_buffer_instances(top);
-	buffer_add(dat, top);
-	for (i = 0; i < n; i++)
-		buffer_add(dat, tracecmd_buffer_instance_handle(top, i));
 	tep = tracecmd_get_tep(top);
 	dat->clock = id_of(tep, "pvperf", clock);
 	dat->entry = id_of(tep, "kvm", "kvm_entry");
@@ -42,12 +53,9 @@ int dat_begin(struct dat *dat, const char *clock)
 	dat->print = id_of(tep, "ftrace", "print");
 	dat->write_offset = id_of(tep, "kvm", "kvm_write_tsc_offset");
 	dat->id = tracecmd_get_traceid(top);
-	n = tep_get_cpus(tep);
-	if (n < 0 || n > CPUS_MAX)
-		return merge_failed(dat->path, "it has more CPUs than pvperf can merge");
 	if (!dat->runs)		/* later the arrays have that size */
-		dat->cpus = n;
-	return EXIT_FITS;
+		dat->cpus = tep_get_cpus(tep);
+	return buffers_add(dat, top);
 }
 
 void dat_end(struct dat *dat)
@@ -56,7 +64,7 @@ void dat_end(struct dat *dat)
 		tracecmd_close(dat->buffers[--dat->nr_buffers]);
 }
 
-void dats_read(struct dat **dats, int n, dat_fn each, void *arg)
+int dats_read(struct dat **dats, int n, dat_fn each, void *arg)
 {
 	struct tracecmd_input *all[(GUESTS_MAX + 1) * BUFFERS_MAX];
 	int nr = 0, i;
@@ -65,7 +73,7 @@ void dats_read(struct dat **dats, int n, dat_fn each, void *arg)
 		memcpy(all + nr, dats[i]->buffers, dats[i]->nr_buffers * sizeof(*all));
 		nr += dats[i]->nr_buffers;
 	}
-	tracecmd_iterate_events_multi(all, nr, each, arg);
+	return tracecmd_iterate_events_multi(all, nr, each, arg);
 }
 
 struct dat *dat_of(struct tracecmd_input *buffer)

@@ -18,6 +18,7 @@ struct dat {
 	const char *path;
 	char *copy, *part;	/* its copy, and until all copies are made */
 	int fd;			/* of the copy */
+	bool is_guest;
 	struct tracecmd_input *buffers[BUFFERS_MAX];
 	int nr_buffers;
 	/* Identifiers of events; -1: not in the file. */
@@ -29,7 +30,7 @@ struct dat {
 	uint64_t losses;	/* times that events were lost */
 	uint64_t strange;	/* events of CPUs whose clock is not known */
 	uint64_t apart;		/* how near a clock event's time came to the TSC in it */
-	unsigned int cpus;	/* of a guest */
+	unsigned int cpus;	/* of a guest: as the file says, or more if they have events */
 	uint64_t apics[CPUS_MAX];
 	bool tells_apics;	/* of some CPU at least */
 	struct run *runs;
@@ -41,9 +42,12 @@ struct dat {
 int dat_begin(struct dat *dat, const char *clock);
 void dat_end(struct dat *dat);
 
-/* Calls @each for the events of @n files that have begun, in the order of time. */
+/*
+ * Calls @each for the events of @n files that have begun, in the order of time. Not 0: libtracecmd
+ * has ended that before all was read.
+ */
 typedef int (*dat_fn)(struct tracecmd_input *buffer, struct tep_record *record, int cpu, void *arg);
-void dats_read(struct dat **dats, int n, dat_fn each, void *arg);
+int dats_read(struct dat **dats, int n, dat_fn each, void *arg);
 
 /* A buffer's file. */
 struct dat *dat_of(struct tracecmd_input *buffer);

@@ -19,6 +19,12 @@ int merge_failed(const char *path, const char *why)
 	return EXIT_PROBLEM;
 }
 
+int merge_broke(const char *what)
+{
+	fprintf(stderr, "pvperf: merge: %s: %s\n", what, strerror(errno));
+	return EXIT_PROBLEM;
+}
+
 int merge_no_clock(const char *host, const char *guest, uint64_t name)
 {
 	quote_begin(host);

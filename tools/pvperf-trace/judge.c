@@ -16,9 +16,7 @@ static void guest_judge(struct tracecmd_input *buffer, struct tep_record *record
 	unsigned int cpu = record->cpu;
 	uint64_t tid;
 
-	if (cpu >= dat->cpus)
-		return;
-	if (dat->runs[cpu].others) {
+	if (cpu >= dat->cpus || dat->runs[cpu].others) {
 		dat->strange++;
 		if (asked)	/* a task may have run there */
 			why_guest_forget(dat);
@@ -173,7 +171,8 @@ int judge_all(struct copies *copies, const struct why *why)
 	for (n_guest = 0; n_guest < copies->nr_guests; n_guest++)
 		for (i = 0; i < copies->guests[n_guest].nr_buffers; i++)
 			tracecmd_follow_missed_events(copies->guests[n_guest].buffers[i], guest_lost, NULL);
-	dats_read(all, n, judge, copies);
+	if (dats_read(all, n, judge, copies))
+		return merge_failed(copies->host.path, strerror(ENOMEM));
 	if (asked && !why_end())
 		status = EXIT_DOUBT;
 	for (i = 0; i < n; i++)

@@ -56,17 +56,20 @@ static struct thread *thread_of(uint64_t tid)
 }
 
 #define EXIT_VMX_WRMSR	32
+#define EXIT_VMX_WRMSR_IMM 85
 #define EXIT_SVM_MSR	0x7c
 
 static void exit_see(struct tep_event *e, struct tep_record *record)
 {
 	uint64_t tid, reason, isa = 0;
+	bool msr;
 
-	if (!dat_number(e, record, "common_pid", &tid))
+	if (!dat_number(e, record, "common_pid", &tid) || !dat_number(e, record, "exit_reason", &reason))
 		return;
 	dat_number(e, record, "isa", &isa);
-	thread_of(tid)->no_msr = dat_number(e, record, "exit_reason", &reason) &&
-		(uint16_t)reason != (isa == 1 ? EXIT_VMX_WRMSR : EXIT_SVM_MSR);
+	reason = (uint16_t)reason;
+	msr = isa == 1 ? reason == EXIT_VMX_WRMSR || reason == EXIT_VMX_WRMSR_IMM : reason == EXIT_SVM_MSR;
+	thread_of(tid)->no_msr = !msr;
 }
 
 /* A line that pvperf record writes into the host's trace: a vCPU's files in KVM's debugfs. */
@@ -173,6 +176,8 @@ static int learn(struct tracecmd_input *buffer, struct tep_record *record, int c
 		dat->first = record->ts;
 	if (record->ts > dat->last)
 		dat->last = record->ts;
+	if (record->cpu >= (int)dat->cpus)
+		dat->cpus = record->cpu + 1;
 	if (dat == &((struct copies *)copies)->host)
 		*last_at(dat, buffer, record->cpu) = record->ts;
 	if (e && dat == &((struct copies *)copies)->host)
@@ -206,8 +211,10 @@ static int gap_compare(const void *a, const void *b)
 
 int dat_learn(struct copies *copies, struct dat *dat)
 {
-	int status = dat_begin(dat, clock_of(copies, dat)), cpu, i;
+	int status, cpu, stopped, i;
 
+	dat->is_guest = dat != &copies->host;
+	status = dat_begin(dat, clock_of(copies, dat));
 	if (status)
 		return status;
 	dat->first = dat->apart = UINT64_MAX;
@@ -215,10 +222,14 @@ int dat_learn(struct copies *copies, struct dat *dat)
 		dat->apics[cpu] = APIC_UNKNOWN;
 	for (i = 0; dat == &copies->host && i < dat->nr_buffers; i++)
 		tracecmd_follow_missed_events(dat->buffers[i], gap_take, copies);
-	dats_read(&dat, 1, learn, copies);
+	stopped = dats_read(&dat, 1, learn, copies);
 	if (dat == &copies->host && copies->nr_gaps)
 		qsort(copies->gaps, copies->nr_gaps, sizeof(*copies->gaps), gap_compare);
 	dat_end(dat);
+	if (stopped)
+		return merge_failed(dat->path, "libtracecmd can't read it to its end: an event without a format in the file is the first behind lost ones; record with greater buffers (-b)");
+	if (dat->cpus > CPUS_MAX)
+		return merge_failed(dat->path, "it has more CPUs than pvperf can merge");
 	if (dat->apart != UINT64_MAX && dat->apart > CLOCK_APART_MAX)
 		return merge_failed(dat->path, merge_no_tsc);
 	return full ? merge_failed(dat->path, "no memory for its clock events and gaps, or more than a million of them: record for a shorter time, or without the guest that sets its TSC so often") : EXIT_FITS;

@@ -117,6 +117,9 @@ static int option_take(struct merge *merge, int c)
 		if (!merge->nr_guests || !process_of(optarg, &merge->vms[merge->nr_guests - 1]))
 			return usage("--vm wants the process of the -g before it");
 		merge->vms_given = true;
+	} else if (c == 'H') {
+		fputs(merge_help, stdout);
+		exit(command_finish(EXIT_FITS));
 	} else if (c == 'o') {
 		merge->dir = optarg;
 	} else if (c == 't') {
@@ -179,6 +182,7 @@ static int options_take(struct merge *merge, int argc, char **argv)
 		{ "over", required_argument, NULL, 'v' },
 		{ "json", no_argument, NULL, 'j' },
 		{ "vm", required_argument, NULL, 'm' },
+		{ "help", no_argument, NULL, 'H' },
 		{ }
 	};
 	int c, status = EXIT_FITS;

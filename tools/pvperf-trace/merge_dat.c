@@ -87,7 +87,7 @@ static bool copy_is_in_the_way(const struct dat *dat, int from)
 	if (there < 0 && errno == ENOENT)
 		return false;
 	if (there < 0)
-		why = strerror(errno);
+		why = errno == ELOOP ? "is a symbolic link, so no copy: remove it, or give another folder with -o" : strerror(errno);
 	else if (same_file(from, there))
 		why = "lies where its copy has to be: give another folder with -o";
 	else if (!stamp_is_ours(there))
@@ -213,7 +213,7 @@ static int name_find(const struct merge *merge, struct dat *guest)
 	if (!guest->name)
 		n = clocks_unclaimed(&all.clocks, is_claimed, &guest->name);
 	if (n > 1)
-		return merge_failed(guest->path, "no pvperf_guest_clock in it, and several VMs may be its: say --vm PID after its -g");
+		return merge_failed(guest->path, "no pvperf_guest_clock in it, and several VMs may be its: say --vm PID after its -g (with -h and -g instead of DIR)");
 	if (n == 1) {
 		quote_begin(guest->path);
 		fprintf(stderr, "no pvperf_guest_clock in it: its clock is what KVM's debugfs told of process %" PRIu64 "\n",
@@ -224,7 +224,8 @@ static int name_find(const struct merge *merge, struct dat *guest)
 
 static int clock_find(const struct merge *merge, struct dat *guest)
 {
-	int status = guest->name ? EXIT_FITS : name_find(merge, guest);
+	bool named = guest->name;
+	int status = named ? EXIT_FITS : name_find(merge, guest);
 	uint64_t vm = merge->vms[guest - all.guests];
 	const struct clock *c;
 
@@ -233,7 +234,8 @@ static int clock_find(const struct merge *merge, struct dat *guest)
 	if (guest->moved)
 		return merge_failed(guest->path, merge_moved);
 	c = clocks_first(&all.clocks, guest->name);
-	if (!c)
+	/* Clocks that debugfs told have the number of their process: no file may name these. */
+	if (!c || (named && c->name == c->vm))
 		return merge_no_clock(merge->host, guest->path, guest->name);
 	return !vm || !c->vm || c->vm == vm ? EXIT_FITS :
 		merge_failed(guest->path, "its clock events are of another VM than --vm says");
@@ -388,20 +390,15 @@ static void inject_tell(const struct dat *guest)
 
 /* ----------------------------------------------------------------- two processes */
 
-/* All but the copies, stdin, and what messages go to. */
+/* All but the copies, stdin, and what messages go to. The copies' are in the order of their opening. */
 static void fds_close(void)
 {
-	int from = STDERR_FILENO + 1, next = 0, i;
+	int next = STDERR_FILENO + 1, i;
 
-	while (next < INT_MAX) {
-		next = all.host.fd >= from ? all.host.fd : INT_MAX;
-		for (i = 0; i < all.nr_guests; i++)
-			if (all.guests[i].fd >= from && all.guests[i].fd < next)
-				next = all.guests[i].fd;
-		if (next > from)
-			close_range(from, next - 1, 0);
-		from = next == INT_MAX ? next : next + 1;
-	}
+	all.host.fd = dup2(all.host.fd, next++);
+	for (i = 0; i < all.nr_guests; i++)
+		all.guests[i].fd = dup2(all.guests[i].fd, next++);
+	close_range(next, INT_MAX, 0);
 }
 
 static bool rights_drop(pid_t parent)
@@ -420,7 +417,7 @@ static int read_all(const struct merge *merge, pid_t parent)
 	int status, i;
 
 	if (!rights_drop(parent)) {
-		merge_failed(merge_no_rights, strerror(errno));
+		merge_broke(merge_no_rights);
 		return EXIT_NO_COPIES;
 	}
 	tracecmd_set_loglevel(TEP_LOG_NONE);
@@ -435,7 +432,7 @@ static int read_all(const struct merge *merge, pid_t parent)
 /* Without what is printed the copies are of no use. */
 static int out_end(void)
 {
-	return fflush(stdout) || ferror(stdout) ? merge_failed("standard output", strerror(errno)) : 0;
+	return fflush(stdout) || ferror(stdout) ? merge_broke("can't write the output") : EXIT_FITS;
 }
 
 /* What it prints is the user's: --why. */
@@ -471,7 +468,7 @@ static int read_apart(const struct merge *merge)
 	if (!pid)
 		_exit(read_status(merge, parent));
 	if (pid < 0 || waitpid(pid, &status, 0) != pid) {
-		merge_failed("no second process", strerror(errno));
+		merge_broke("no second process");
 		return EXIT_NO_COPIES;
 	}
 	return read_ended(status);

@@ -46,6 +46,7 @@ struct source {
 	bool moved;		/* it has another name later */
 	bool tells_apics;	/* of some CPU at least */
 	uint64_t apart;		/* how near a clock event's time came to the clock in it */
+	bool has_events;
 	uint64_t losses;	/* times that events were lost */
 	uint64_t left_out;	/* events whose time on the host is not known */
 	struct pair *pairs;
@@ -280,6 +281,7 @@ static void source_next(struct source *s)
 			source_lost(s);
 			continue;
 		}
+		s->has_events = true;
 		if (s == &host && s->line.seconds) {
 			in_seconds = true;
 			continue;
@@ -343,37 +345,44 @@ static void merge_all(void)
 	}
 }
 
-static void losses_tell(const struct source *s)
+static int source_tell(const struct source *s)
 {
-	if (!s->losses)
-		return;
-	quote_begin(s->path);
-	fprintf(stderr, "gaps in which events were lost: %" PRIu64 ": record with greater buffers\n", s->losses);
+	if (s->fault)
+		return merge_failed(s->path, s->fault);
+	if (!s->has_events) {
+		merge_failed(s->path, "has no line of ftrace or perf script");
+		return EXIT_DOUBT;
+	}
+	if (s->losses) {
+		quote_begin(s->path);
+		fprintf(stderr, "gaps in which events were lost: %" PRIu64 ": record with greater buffers\n", s->losses);
+	}
+	return EXIT_FITS;
+}
+
+static int worse(int status, int other)
+{
+	return status == EXIT_PROBLEM || !other ? status : other;
 }
 
 /* Tells how many events lie where their vCPU ran; all should. */
 static int proof_say(void)
 {
-	int status = in_seconds ? merge_failed(host.path, merge_no_tsc) : EXIT_FITS;
+	int status = in_seconds ? merge_failed(host.path, merge_no_tsc) : source_tell(&host);
 	unsigned int cpu;
 	struct source *g;
 
-	if (host.fault)
-		status = merge_failed(host.path, host.fault);
-	losses_tell(&host);
 	for (g = guests; g < guests + nr_guests; g++) {
-		if (g->fault)
-			status = merge_failed(g->path, g->fault);
-		losses_tell(g);
+		status = worse(status, source_tell(g));
 		if (g->left_out) {
 			quote_begin(g->path);
 			fprintf(stderr, "%" PRIu64 " events are left out: no clock event tells their CPU's clock\n",
 				g->left_out);
-			status = status ?: EXIT_DOUBT;
+			status = worse(status, EXIT_DOUBT);
 		}
 		for (cpu = 0; cpu < CPUS_MAX; cpu++)
 			if (!proof_tell(g->path, cpu, &g->cpus[cpu].share))
-				status = status ?: EXIT_DOUBT;
+				status = worse(status, EXIT_DOUBT);
 	}
 	return status;
 }
@@ -397,7 +406,7 @@ static int all_open(const struct merge *merge)
 	}
 	/* Who recorded them need not be trusted. */
 	if (!status && !rights_give_up())
-		status = merge_failed(merge_no_rights, strerror(errno));
+		status = merge_broke(merge_no_rights);
 	return status;
 }
 

@@ -403,6 +403,9 @@ static void hop_add(struct pending *p, uint64_t at, uint64_t cpu)
 {
 	if (p->nr && p->hops[p->nr - 1].cpu == cpu)
 		return;
+	/* A file may have any times, and the host may tell a step of the TSC late. */
+	if (p->nr && at < p->hops[p->nr - 1].from)
+		at = p->hops[p->nr - 1].from;
 	if (p->nr < HOPS)
 		p->hops[p->nr++].from = at;
 	p->hops[p->nr - 1].cpu = cpu;

@@ -86,6 +86,20 @@ fi
 # vCPUs that were not made in the order of the guest's CPUs, and APIC ids with a gap.
 dat_exact dat-apics 2 "$amd/32/0,$amd/32/12345678" 0 apics=6,2
 dat_exact dat-debugfs-apics 1 $amd/32/0 0 debugfs apics=0,2
+# One event of a guest may not end the reading, and no event of it keep a time that is not looked at.
+dat_exact dat-odd-cpus 1 $amd/32/0 0 odd=cpus
+dat_make 1 $amd/32/0 odd=unknown
+dat_says dat-odd-event 1 "vm1.dat: libtracecmd can't read it to its end" "${dat_files[@]}"
+dat_make 1 $amd/32/0 odd=buffer
+dat_says dat-odd-buffer 1 'vm1.dat: a guest'"'"'s times in buffers' "${dat_files[@]}"
+# A guest without our module says that it is another process's.
+dat_make 1 $amd/32/0 debugfs odd=$((0xde00))
+dat_says dat-odd-name 1 "no pvperf_clock with clock=000000000000de00" "${dat_files[@]}"
+if wanted dat-child; then
+	dat_make 1 $amd/32/0
+	out=$( (trap '' CHLD; "$program" merge "${dat_files[@]}" -o "$work/dat/m") 2>&1)
+	verdict dat-child $? "$out"
+fi
 # A clock that is wrong by an hour, either way.
 for wrong in 7200000000000 -7200000000000; do
 	dat_make 1 $amd/32/0 wrong=$wrong

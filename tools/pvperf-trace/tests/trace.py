@@ -11,7 +11,9 @@ that; with `load` it is the VMM, which loads a state: what the guest did since i
 offsets that are wrong by so much, with `ticks=N` so many ticks are a nanosecond. With
 `debugfs` the guests have no pvperf_guest, and the host's trace has what KVM's debugfs told. With
 `apics=A,B...` CPU 0 of a guest has the APIC id A and so on, and the host has made the vCPUs in the
-opposite order; without it the modules are old ones, which tell no APIC id. With
+opposite order; without it the modules are old ones, which tell no APIC id. With `odd=WORD` a
+guest's file has something that few have, see odd(): an event without a format behind lost ones,
+fewer CPUs than have events, a buffer of trace-cmd record -B, the name of process N. With
 `why` for all there is one wake-up, of which is known what happened until its task ran; with
 another word behind it something is otherwise, see wakeup(). The
 format is that of trace-cmd.dat.v7(5), the pages are the kernel's (events/header_page).
@@ -52,6 +54,7 @@ EVENTS = {      # name: (identifier, system, fields)
 }
 MASK = (1 << 64) - 1
 TICKS = next((int(a.removeprefix('ticks=')) for a in sys.argv if a.startswith('ticks=')), 1)
+ODD = next((a.removeprefix('odd=') for a in sys.argv if a.startswith('odd=')), '')
 WRONG = next((int(a.removeprefix('wrong=')) for a in sys.argv if a.startswith('wrong=')), 0)
 SVM_MSR = 0x7c
 SHOWN = {U64: 'llu', INT: 'd', COMM: 's'}
@@ -116,6 +119,16 @@ def sized(data):
     return struct.pack('<Q', len(data)) + data
 
 
+def odd(guest):
+    """The events of a CPU of a guest."""
+    if ODD == 'unknown':
+        at = len(guest) // 2
+        guest[at:at] = [(guest[at][0], None), (guest[at][0], struct.pack('<HBBi', 999, 0, 0, 7))]
+    elif ODD.isdigit():
+        guest[0] = guest[0][0], record('pvperf_guest_clock', 9, int(ODD), guest[0][0])
+    return guest
+
+
 def trace_dat(path, identifier, cpus):
     systems = {}
     for name, (_, system, _) in EVENTS.items():
@@ -130,7 +143,7 @@ def trace_dat(path, identifier, cpus):
     for number, body in bodies.items():
         options += option(number, struct.pack('<Q', len(data)))
         data += section(number, body)
-    options += option(4, b'[x86-tsc]\0') + option(8, struct.pack('<I', len(cpus)))
+    options += option(4, b'[x86-tsc]\0') + option(8, struct.pack('<I', 1 if ODD == 'cpus' else len(cpus)))
     if identifier:
         options += option(11, struct.pack('<Q', identifier))
     buffer, texts = len(data), [pages(c) for c in cpus]
@@ -142,7 +155,10 @@ def trace_dat(path, identifier, cpus):
         at += len(text)
     data += section(3, bytes(start - buffer - 16) + b''.join(texts))
     data = head + struct.pack('<Q', len(data)) + data[len(head) + 8:]
-    options += option(3, table) + option(0, bytes(8))
+    options += option(3, table)
+    if ODD == 'buffer' and 'vm' in path:
+        options += option(3, table.replace(b'\0x86-tsc', b'mine\0x86-tsc', 1))
+    options += option(0, bytes(8))
     with open(path, 'wb') as f:
         f.write(data + section(0, options))
 
@@ -251,7 +267,7 @@ def main():
         guests = [[] for _ in range(vcpus)]
         for vcpu in range(vcpus):
             vcpu_run(0xfacade00 + vm, 1000 + 10 * vm + vcpu, vcpu, clocks, host, guests[vcpu], 'debugfs' in sys.argv)
-        trace_dat(f'{where}/vm{vm + 1}.dat', 0x100 + vm if vm % 2 else 0, guests)
+        trace_dat(f'{where}/vm{vm + 1}.dat', 0x100 + vm if vm % 2 else 0, [*map(odd, guests)])
     host.sort()
     trace_dat(f'{where}/host.dat', 0x77, [host[::2], host[1::2]])
 
