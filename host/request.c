@@ -54,10 +54,8 @@ static void vm_slots(struct pvperf_vm *vm)
 
 static void vm_work_do(struct pvperf_vm *vm, unsigned long todo)
 {
-	if (todo & BIT(PVPERF_VM_END))
-		pvperf_vcpu_clear_all(vm, PVPERF_END_GONE);
-	if (todo & BIT(PVPERF_VM_RESET))
-		pvperf_vcpu_clear_dead(vm);
+	if (todo & (BIT(PVPERF_VM_END) | BIT(PVPERF_VM_RESET)))
+		pvperf_vcpu_clear_mute(vm);
 	if (todo & BIT(PVPERF_VM_SLOTS))
 		vm_slots(vm);
 	vm_reopen(vm, todo);

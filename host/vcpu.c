@@ -121,7 +121,8 @@ static void vcpu_unpin(struct pvperf_vcpu *vcpu, enum pvperf_end end)
 	/* A reader of RCU, for vm_abandon(); and no interrupt or preemption comes in between. */
 	local_irq_save(flags);
 	if (end == PVPERF_END_GONE && !READ_ONCE(vcpu->dead) && !pvperf_pin_poisoned(vcpu->head)) {
-		WRITE_ONCE(vcpu->head->reason, READ_ONCE(vcpu->vm->reason));
+		WRITE_ONCE(vcpu->head->reason, READ_ONCE(vcpu->gone) ?
+			   READ_ONCE(vcpu->vm->reason) : KVM_PERF_REASON_NONE);
 		WRITE_ONCE(vcpu->head->state, KVM_PERF_PAGE_GONE);
 		pvperf_pin_log(vcpu->vm, vcpu->pin);
 	}
@@ -170,18 +171,17 @@ void pvperf_vcpu_clear(struct pvperf_vcpu *vcpu, enum pvperf_end end)
 	vcpu_unpin(vcpu, vcpu_end_now(vcpu, end));
 }
 
-/* pvperf_vcpu_clear() of a vCPU that may be mute. */
-static void vcpu_end(struct pvperf_vcpu *vcpu, enum pvperf_end end)
+/* Of a mute vCPU. One that was reset stays so until its next call. */
+static void vcpu_end(struct pvperf_vcpu *vcpu)
 {
-	pvperf_vcpu_clear(vcpu, end);
-	if (end == PVPERF_END_GONE)
-		WRITE_ONCE(vcpu->gone, false);
+	pvperf_vcpu_clear(vcpu, PVPERF_END_GONE);
+	WRITE_ONCE(vcpu->gone, false);
 }
 
 static void vcpu_hear(struct pvperf_vcpu *vcpu)
 {
 	if (READ_ONCE(vcpu->mute)) {
-		vcpu_end(vcpu, PVPERF_END_GONE);
+		vcpu_end(vcpu);
 		WRITE_ONCE(vcpu->dead, false);
 	} else if (vcpu->thread->task == current) {
 		/* Else the events may overflow meanwhile, and the next call does it. */
@@ -219,7 +219,7 @@ void pvperf_vcpu_clear_all(struct pvperf_vm *vm, enum pvperf_end end)
 
 	xa_for_each(&vm->vcpus, idx, vcpu) {
 		vcpu_lock(vcpu);
-		vcpu_end(vcpu, end);
+		pvperf_vcpu_clear(vcpu, end);
 		mutex_unlock(&vcpu->lock);
 	}
 }
@@ -242,18 +242,18 @@ void pvperf_vcpu_quiesce_all(struct pvperf_vm *vm)
 		irq_work_sync(&vcpu->wake);
 }
 
-void pvperf_vcpu_clear_dead(struct pvperf_vm *vm)
+void pvperf_vcpu_clear_mute(struct pvperf_vm *vm)
 {
 	struct pvperf_vcpu *vcpu;
 	unsigned long idx;
 
 	xa_for_each(&vm->vcpus, idx, vcpu) {
-		if (!READ_ONCE(vcpu->dead))
+		if (!READ_ONCE(vcpu->mute))
 			continue;
 		vcpu_lock(vcpu);
-		/* The vCPU's next call may have done it, and cleared .dead. */
-		if (READ_ONCE(vcpu->dead))
-			pvperf_vcpu_clear(vcpu, PVPERF_END_SILENT);
+		/* The vCPU's next call may have done it, and the guest have opened anew. */
+		if (READ_ONCE(vcpu->mute))
+			vcpu_end(vcpu);
 		mutex_unlock(&vcpu->lock);
 	}
 }

@@ -50,8 +50,8 @@ void pvperf_vcpu_clear(struct pvperf_vcpu *vcpu, enum pvperf_end end);
 void pvperf_vcpu_clear_all(struct pvperf_vm *vm, enum pvperf_end end);
 
 /*
- * No event of a VM overflows any more; takes no lock. @vm: the VM, until pvperf_vcpu_clear_all()
- * with PVPERF_END_GONE; @dead: nor is anything written, and none of its vCPUs makes calls.
+ * No event of a VM overflows any more; takes no lock. @vm: the VM, until pvperf_vcpu_clear_mute()
+ * or its vCPU's next call; @dead: nor is anything written, and none of its vCPUs makes calls.
  */
 void pvperf_vcpu_mute_all(struct pvperf_vm *vm, bool dead);
 
@@ -61,8 +61,8 @@ void pvperf_vcpu_mute_all(struct pvperf_vm *vm, bool dead);
  */
 void pvperf_vcpu_quiesce_all(struct pvperf_vm *vm);
 
-/* Clear every vCPU of a VM that was reset. @vm: the VM; the caller holds none of its locks. */
-void pvperf_vcpu_clear_dead(struct pvperf_vm *vm);
+/* Clear every mute vCPU of a VM. @vm: the VM; the caller holds none of its locks. */
+void pvperf_vcpu_clear_mute(struct pvperf_vm *vm);
 
 /*
  * Close what lies in memory that the guest does not have any more. @vm: the VM; the caller

@@ -76,7 +76,7 @@ FIXTURE_SETUP(held)
 
 	NEED_PMU();
 	ASSERT_EQ(0, tiny_totals_read(&self->before));
-	ASSERT_EQ(0, tiny_vm_create(&self->vm, 1));
+	ASSERT_EQ(0, tiny_vm_create(&self->vm, 2));
 	sem_init(&self->opened, 0, 0);
 	sem_init(&self->go, 0, 0);
 	runner_start(&self->vcpu, counts, self);
@@ -216,6 +216,24 @@ TEST_F_TIMEOUT(held, denied, 2 * BOUND)
 	ASSERT_TRUE(runner_ends(&self->admin, BOUND));
 	EXPECT_EQ(-EBUSY, self->admin.result);
 	EXPECT_EQ(1, log_blames(log));
+}
+
+/* What a vCPU opens after a change of the rules stays, when its VM's work gets that far. */
+TEST_F_TIMEOUT(held, opened_since, 2 * BOUND)
+{
+	struct tiny_vcpu *v = &self->vm.vcpu[1];
+	int tries;
+
+	ASSERT_CALL(0, open_event(v, 1, 0));
+	runner_start(&self->admin, admin_writes_rules, "comm=* host_events=no\n");
+	for (tries = 0; tries < SOON * 100 && id_call(v, KVM_PERF_OP_READ, 1) == 0; tries++)
+		usleep(10000);
+	EXPECT_EQ(KVM_PERF_STATE_GONE, event_at(&self->vm, 1)->state);
+	ASSERT_CALL(0, open_event(v, 1, 0));
+	late_arrive(&self->other, self->late);
+	ASSERT_TRUE(runner_ends(&self->admin, BOUND));
+	EXPECT_EQ(0, self->admin.result);
+	EXPECT_CALL(0, id_call(v, KVM_PERF_OP_READ, 1));
 }
 
 static void opens_twice(struct runner *r)

@@ -427,6 +427,29 @@ TEST_F(policy, first_caller_ends)
 	tiny_vm_destroy(&vm);
 }
 
+static int closes(void *arg)
+{
+	_exit(tiny_call_here(arg, KVM_PERF_OP_CLOSE, 0, 0) == 0);
+}
+
+/* A process of the same memory runs a vCPU that a rule has ended before: that is not for a rule. */
+TEST_F(policy, another_runs_it)
+{
+	static char stack[65536] __attribute__((aligned(16)));
+	struct tiny_vm *vm = &self->vms.in;
+	int status;
+	pid_t pid;
+
+	ASSERT_TRUE(begins(vm));
+	ASSERT_EQ(0, tiny_rules_write("comm=pvperf_in host_events=no\n"));
+	EXPECT_TRUE(gone(vm, KVM_PERF_REASON_POLICY));
+	ASSERT_TRUE(begins(vm));
+	pid = clone(closes, stack + sizeof(stack), CLONE_VM | SIGCHLD, &vm->vcpu[0]);
+	ASSERT_EQ(pid, waitpid(pid, &status, 0));
+	EXPECT_EQ(0, status);
+	EXPECT_TRUE(gone(vm, KVM_PERF_REASON_NONE));
+}
+
 struct led {
 	struct tiny_vm vm;
 	int told[2];
