@@ -37,7 +37,7 @@ static void slot_note_refused(const struct pvperf_slot *slot, int round)
 		return;
 	p = pvperf_event_of(slot->event);
 	p->refused = round;
-	p->host_busy = slot->error == -KVM_EBUSY;
+	p->host_busy = slot->error == -KVM_EBUSY || slot->error == -KVM_ENOSPC;
 }
 
 /*
@@ -87,7 +87,7 @@ static void result_open(struct pvperf_cpu *cpu, struct pvperf_slot *slot,
 		slot_note_key_refused(cpu, slot);
 	/* Makes room for the next try. */
 	if (result == -KVM_ENOSPC)
-		pvperf_slot_close_idle(cpu);
+		pvperf_slot_close(cpu, pvperf_slot_unused(cpu));
 	pvperf_account_unserved(cpu, slot);
 }
 
@@ -258,6 +258,7 @@ static void step_close(struct pvperf_cpu *cpu, int s)
 
 	if (slot->open && slot->close) {
 		slot->open = false;
+		__clear_bit(s, &cpu->set.stale);
 		batch_add(cpu, KVM_PERF_OP_CLOSE, s, 0);
 	}
 	slot->close = false;

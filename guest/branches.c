@@ -137,9 +137,6 @@ void pvperf_branches_give_nmi(struct perf_event *event, struct perf_sample_data 
 {
 	struct pvperf_cpu *cpu = pvperf_cpu_this();
 
-	/* Without this bit what was taken here was for another event. */
-	if (!(pvperf_event_of(event)->key.flags & PVPERF_KEY_BRANCHES))
-		return;
 	if (cpu->branches.samples && !--cpu->branches.samples)
 		pvperf_compat_save_branches(data, event, &cpu->branches.stack);
 }

@@ -43,7 +43,7 @@ static void check_slot(struct pvperf_cpu *cpu, int s)
 	check(!slot->open || atomic_read(&due) || slot->trial);
 	check(!slot->leaving);
 	check(!(cpu->set.idling & bit) || (slot->on && !slot->event));
-	check(!(cpu->set.stale & bit) || cpu->set.idling & bit);
+	check(!(cpu->set.stale & bit) || (slot->open && !slot->event));
 	check(!(cpu->set.refused & bit) || !slot->open);
 	check(!slot->event || pvperf_event_of(slot->event)->slot == slot);
 	check(!slot->event || !!(cpu->set.whole & bit) == !!(slot->key.flags & KVM_PERF_FLAG_CPU));

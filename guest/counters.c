@@ -99,12 +99,13 @@ static __u32 counters_left(const struct pvperf_counters *has, __u32 n, __u32 fla
 
 int pvperf_counters_fit_kinds(const struct pvperf_counters *has, __u64 need)
 {
-	__u32 narrow = pvperf_counters_narrow(need);
-	__u32 general = (need & 0xff) + narrow +
+	__u32 narrow = pvperf_counters_narrow(need), ref = need >> 24 & 0xff;
+	int has_ref = has->kinds & KVM_PERF_COUNTERS_REF_CYCLES;
+	__u32 general = (need & 0xff) + narrow + (has_ref ? 0 : ref) +
 			counters_left(has, need >> 8 & 0xff, KVM_PERF_COUNTERS_INSTRUCTIONS) +
 			counters_left(has, need >> 16 & 0xff, KVM_PERF_COUNTERS_CYCLES);
 
-	/* No general counter takes ref-cycles. */
-	return general <= has->general && (!narrow || narrow <= has->narrow.counters) &&
-	       !counters_left(has, need >> 24 & 0xff, KVM_PERF_COUNTERS_REF_CYCLES);
+	/* No general counter takes ref-cycles. The need may be that of a host before this one. */
+	return general <= has->general && (!has_ref || ref <= 1) &&
+	       (!has->narrow.counters || narrow <= has->narrow.counters);
 }

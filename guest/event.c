@@ -227,16 +227,16 @@ int pvperf_event_add(struct perf_event *event, int flags)
 }
 
 /*
- * The host may do in a second what it is too busy for now. An event of one kind of cores may be
- * waiting for such a core. Where the CPUs themselves are of several kinds, core leaves such a
- * pinned event inactive, too, and has no error for it.
+ * The host may do in a second what it is too busy for now, or has no room for. An event of one
+ * kind of cores may be waiting for such a core. Where the CPUs themselves are of several kinds,
+ * core leaves such a pinned event inactive, too, and has no error for it.
  */
 static bool slot_counts(struct pvperf_cpu *cpu, int s)
 {
 	struct pvperf_slot *slot = &cpu->slot[s];
 
 	return !pvperf_event_wanted(slot) || slot->key.flags & KVM_PERF_FLAG_KINDS ||
-	       slot->error == -KVM_EBUSY ||
+	       slot->error == -KVM_EBUSY || slot->error == -KVM_ENOSPC ||
 	       (pvperf_slot_refused(slot) && pvperf_event_of(slot->event)->host_busy) ||
 	       (slot->on && READ_ONCE(cpu->area->event[s].state) ==
 			    KVM_PERF_STATE_COUNTING);

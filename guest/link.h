@@ -36,7 +36,7 @@ bool pvperf_link_serving(struct pvperf_cpu *cpu);
 /* The host does not know us any more. */
 void pvperf_link_forget(struct pvperf_cpu *cpu);
 
-/* These three: in any context. */
+/* In any context: */
 
 /* How often CPUs have lost their host since the module was loaded. */
 int pvperf_link_losses(void);

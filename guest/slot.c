@@ -125,14 +125,23 @@ void pvperf_slot_claim(struct pvperf_cpu *cpu, int s, const struct pvperf_key *k
 		set_bit(s, &cpu->set.dirty);
 }
 
-void pvperf_slot_close_idle(struct pvperf_cpu *cpu)
+unsigned long pvperf_slot_unused(const struct pvperf_cpu *cpu)
+{
+	unsigned long slots = 0;
+	int s;
+
+	for (s = 0; s < PVPERF_SLOTS; s++)
+		if (cpu->slot[s].open && slot_idle(&cpu->slot[s]))
+			__set_bit(s, &slots);
+	return slots;
+}
+
+void pvperf_slot_close(struct pvperf_cpu *cpu, unsigned long slots)
 {
 	int s;
 
 	lockdep_assert_irqs_disabled();
-	for (s = 0; s < PVPERF_SLOTS; s++) {
-		if (!cpu->slot[s].open || !slot_idle(&cpu->slot[s]))
-			continue;
+	pvperf_for_each_slot(s, slots) {
 		cpu->slot[s].close = true;
 		set_bit(s, &cpu->set.dirty);
 	}

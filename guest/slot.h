@@ -44,8 +44,10 @@ int pvperf_slot_find(struct pvperf_cpu *cpu, const struct pvperf_key *key, int l
  * event counts for @key already, the slot does not become dirty.
  */
 void pvperf_slot_claim(struct pvperf_cpu *cpu, int s, const struct pvperf_key *key);
-/* Has the next flush close all host events that no perf_event uses. */
-void pvperf_slot_close_idle(struct pvperf_cpu *cpu);
+/* The slots with a host event that no perf_event uses. */
+unsigned long pvperf_slot_unused(const struct pvperf_cpu *cpu);
+/* Has the next flush close the host events of @slots. */
+void pvperf_slot_close(struct pvperf_cpu *cpu, unsigned long slots);
 
 /* Marks all slots with an event dirty. */
 void pvperf_slot_mark_dirty(struct pvperf_cpu *cpu);

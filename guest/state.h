@@ -141,7 +141,7 @@ struct pvperf_event {
 	bool hardware;		/* needs a counter of the host */
 	bool nested_only;	/* counts guests of this guest only: always 0 */
 	int refused;		/* the pvperf_slot_round in which the host has refused it ... */
-	bool host_busy;		/* ... as it was too busy */
+	bool host_busy;		/* ... as it was too busy, or full */
 	bool turnless;		/* is in counters.turnless */
 	int heirs_refused;	/* it, or one that inherits it, anywhere; written by other CPUs */
 	local64_t since;	/* counted since the last sample, or levelling of the group */
@@ -227,8 +227,8 @@ struct pvperf_cpu {
 		unsigned long reading;	/* to READ in the next flush */
 		unsigned long leaving;	/* have .leaving */
 		unsigned long on;	/* have .on */
-		unsigned long idling;	/* are on without an event ... */
-		unsigned long stale;	/* ... and were so at the last tick of the watch */
+		unsigned long idling;	/* are on without an event */
+		unsigned long stale;	/* are open without one, as at the last tick of the watch */
 		unsigned long odd;	/* used, by a key that needs certain counters */
 		unsigned long refused;	/* have a key that the host has refused, see .refused_in */
 		unsigned long whole;	/* have a key that is about a CPU of the host */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The watch. Once a second, while there are perf_events, it has each CPU check that
- * the host is still there, stop idle host events, and retry what the host refused.
+ * the host is still there, stop and close idle host events, and retry what the host refused.
  * After the last perf_event it runs once more and closes all host events. Calls slot.h,
  * batch.h and link.h; knows of perf_events only how many there are. The invariant: the
  * loss and the return of a host are printed here only, in process context.
@@ -29,14 +29,18 @@
 static atomic_t nr_events;	/* existing perf_events */
 static unsigned long last_end;	/* jiffies when the last one went */
 
-/* Stop ownerless counters that were already idle at the last tick. */
+/*
+ * Stop ownerless counters that were already idle at the last tick, and close those that were
+ * stopped then: they have a place in limits that other CPUs, and VMs, share.
+ */
 static void watch_stop_stale(struct pvperf_cpu *cpu)
 {
-	unsigned long stale = cpu->set.stale;
+	unsigned long stale = cpu->set.stale, stopped = pvperf_slot_unused(cpu) & ~cpu->set.on;
 	int s;
 
 	cpu->set.idling &= ~stale;
-	cpu->set.stale = cpu->set.idling;
+	cpu->set.stale = cpu->set.idling | (stopped & ~stale);
+	pvperf_slot_close(cpu, stopped & stale);
 	pvperf_for_each_slot(s, stale)
 		set_bit(s, &cpu->set.dirty);
 }
@@ -99,7 +103,7 @@ static void watch_close_idle_here(void *unused)
 	struct pvperf_cpu *cpu = pvperf_cpu_this();
 
 	cpu->counters.scarce = false;
-	pvperf_slot_close_idle(cpu);
+	pvperf_slot_close(cpu, pvperf_slot_unused(cpu));
 	pvperf_batch_flush(cpu);
 }
 
@@ -112,7 +116,7 @@ static bool watch_has_used(int nr, void *unused)
 {
 	struct pvperf_cpu *cpu = per_cpu_ptr(pvperf_cpus, nr);
 
-	return READ_ONCE(cpu->set.idling) || pvperf_slot_all(cpu, false) ||
+	return pvperf_slot_all(cpu, true) || pvperf_slot_all(cpu, false) ||
 	       pvperf_link_is_down(cpu, true) ||
 	       (READ_ONCE(cpu->link.attached) && pvperf_link_gone(cpu));
 }

@@ -33,4 +33,15 @@ within "$(($(whole branches:u) * 8))" "$n" 1
 tap $? "there are an eighth as many branches" "$(whole branches:u)"
 awk -F, '/,/ && $6 != "100.00" { print }' /tmp/b > /tmp/c
 tap "$(grep -c . /tmp/c)" "each counts all of the time" "$(head -n 3 /tmp/c | tr '\n' ' ')"
+
+# perf tries its events on the CPU where it runs: these have all that the VM may have, for a while.
+guest_unload
+insmod /lab/pvperf_guest.ko
+host "echo max_vm_events=4 > /dev/pvperf_policy"
+taskset 2 sh -c 'while :; do :; done' &
+taskset 1 perf stat -x, -o /tmp/d -e cycles:u,instructions:u,branches:u,branch-misses:u -p $! sleep 6
+kill $!
+host "echo > /dev/pvperf_policy"
+awk -F, '/:u/ && $1 + 0 > 0 { n++ } END { exit n != 4 }' /tmp/d
+tap $? "a limit of the VM: what was tried on one CPU makes room on another" "$(cat /tmp/d)"
 tap_end

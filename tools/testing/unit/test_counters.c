@@ -112,6 +112,9 @@ static void narrow_is(uint32_t type, uint64_t config, int want, const char *what
 int main(void)
 {
 	const struct pvperf_counters amd = { .general = 6, .kinds = KVM_PERF_COUNTERS_PAIR };
+	const struct pvperf_counters narrow = {
+		8, INTEL, { .counters = 4, .codes = { [0xd0 / 32] = 1 << 0xd0 % 32 } },
+	}, plain = { .general = 4 };
 
 	test_mixes("Intel", 4, INTEL, 0);
 	test_mixes("Intel", 8, INTEL, 0);
@@ -141,6 +144,12 @@ int main(void)
 	narrow_is(KVM_PERF_TYPE_RAW, 0x04ff, 0, "the last code, with a unit mask that is not");
 	narrow_is(KVM_PERF_TYPE_RAW, 0x05ff, 0, "the last code, with another one");
 	narrow_is(KVM_PERF_TYPE_RAW, 0, 0, "no exception is no event");
+	/* The VM has moved: what its events need was found at another host. */
+	tap(pvperf_counters_fit(&plain, 4 * need_of(&narrow, LOADS)) &&
+	    !pvperf_counters_fit(&plain, 5 * need_of(&narrow, LOADS)), "narrow where none is");
+	tap(pvperf_counters_fit(&plain, 4 * need_of(&narrow, REF_CYCLES)) &&
+	    !pvperf_counters_fit(&plain, 5 * need_of(&narrow, REF_CYCLES)),
+	    "ref-cycles where no counter is theirs");
 	tap(pvperf_counters_sum(6 * need_of(&amd, OTHER) + 2 * need_of(&amd, FLOPS)) == 10,
 	    "the sum counts pairs twice");
 	return tap_end();
