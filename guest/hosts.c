@@ -62,7 +62,7 @@ static int host_event_init(struct perf_event *event)
 		return -ENOENT;
 	/* perf 6.12 would try again for ever if core refused it, with -EOPNOTSUPP. */
 	if (is_sampling_event(event))
-		return pvperf_refuse_host_cpu_samples();
+		return pvperf_refuse(-EINVAL, "samples of a CPU of the host: it is only counted; use perf stat -a");
 	/* An event of a task would count all others, too. */
 	if (event->cpu < 0 || event->attach_state & PERF_ATTACH_TASK)
 		return -EINVAL;

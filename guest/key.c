@@ -3,6 +3,8 @@
  * From what a program asked perf core for to a key: what the host counts. Refuses what no
  * PMU of the CPU's maker would take, and what the ABI cannot say. Knows no slot.
  */
+#define pr_fmt(fmt) "pvperf_guest: " fmt
+
 #include <linux/bitfield.h>
 #include <linux/perf_event.h>
 #include <asm/cpufeature.h>
@@ -97,7 +99,8 @@ static int key_raw(u64 config, u64 config1, struct pvperf_key *key)
 	/* Where no raw event is allowed the host is to hear of this one, too. */
 	if (config1 && pvperf_raw_wants_config1(maker, config) &&
 	    !key_lacks(key))
-		return pvperf_refuse_config1(config);
+		return pvperf_refuse(-EOPNOTSUPP, "raw event 0x%llx with config1: the host is not told config1, and would count something else; count it on the host",
+				     config);
 	key->model = pvperf_caps.model;
 	key->config = pvperf_raw_config(maker, config);
 	return 0;
@@ -119,7 +122,7 @@ static int key_software(u64 config, struct pvperf_key *key)
 static int key_host(struct pvperf_key *key)
 {
 	if (key->sampling)
-		return pvperf_refuse_host_samples();
+		return pvperf_refuse(-EOPNOTSUPP, "samples of the host's part of a vCPU (host=1): it is only counted; use perf stat");
 	key->flags |= KVM_PERF_FLAG_HOST;
 	return 0;
 }
@@ -228,28 +231,39 @@ bool pvperf_key_allowed(const struct pvperf_key *key)
 	return !key_lacks(key) && !key_is_ambiguous(key);
 }
 
+int pvperf_key_refuse_branches(void)
+{
+	return pvperf_refuse(-EOPNOTSUPP, "branch stacks (perf record -b): the host gives none: that wants a CPU whose stack pvperf can give (AMD's from Zen 4 on, Intel's of Haswell to Ice Lake), and branches=addresses in the VM's policy; for call chains use -g");
+}
+
 int pvperf_key_refuse(const struct pvperf_key *key)
 {
 	u32 lacks = key_lacks(key);
 
 	if (lacks & KVM_PERF_FEATURE_HOST)
-		return pvperf_refuse_host();
+		return pvperf_refuse(-EACCES, "the host's part of a vCPU (host=1): the host does not allow that; ask the host's operator for it (access=global)");
 	if (lacks & KVM_PERF_FEATURE_HOST_CPUS)
-		return pvperf_refuse_host_cpu();
+		return pvperf_refuse(-EACCES, "a CPU of the host: the host does not allow that any more; ask the host's operator for it (access=global)");
 	if (lacks & KVM_PERF_FEATURE_KINDS)
-		return pvperf_refuse_kind();
+		return pvperf_refuse(-ENOENT, "one kind of cores (kind=, cpu_core, cpu_atom): the host's cores are alike; use pvperf/vcpu-cycles/ and so on, or, if the VM has moved, load pvperf_guest again");
 	if (lacks & KVM_PERF_FEATURE_RAW)
-		return pvperf_refuse_raw(key->config);
+		return pvperf_refuse(-ENOENT, "raw event 0x%llx: the host allows no raw events; use an event that perf list names, or ask the host's operator to allow raw events (raw=yes)",
+				     key->config);
 	if (lacks & KVM_PERF_FEATURE_BRANCHES)
-		return pvperf_refuse_branches();
+		return pvperf_key_refuse_branches();
 	if (lacks & KVM_PERF_FEATURE_HOST_SW)
 		return -ENOENT;
 	if (key->type != KVM_PERF_TYPE_RAW)
 		return -EACCES;
 	if (pvperf_raw_wants_config1(raw_maker(), key->config))
-		return pvperf_refuse_msr(key->config);
+		return pvperf_refuse(-EACCES, "raw event 0x%llx: it needs a register besides the counter, which the CPU's hyperthreads share; count it on the host",
+				     key->config);
 	if (pvperf_raw_has_more(raw_maker(), key->config))
-		return pvperf_refuse_raw_bits(key->config);
-	return key_is_ambiguous(key) ? pvperf_refuse_raw_kind(key->config) :
-				       pvperf_refuse_raw_listed(key->config);
+		return pvperf_refuse(-EACCES, "raw event 0x%llx: the host allows select, umask, edge, inv and cmask only; leave the other bits out",
+				     key->config);
+	if (key_is_ambiguous(key))
+		return pvperf_refuse(-ENOENT, "raw event 0x%llx: it may mean something else on each kind of the host's cores; say which: pvperf/config=0x%llx,kind=1/ for P cores, kind=2 for E cores",
+				     key->config, key->config);
+	return pvperf_refuse(-EACCES, "raw event 0x%llx: the host allows only raw events that are about the hyperthread alone (raw=list); ask the host's operator for all (raw=yes)",
+			     key->config);
 }

@@ -21,5 +21,7 @@ bool pvperf_key_allowed(const struct pvperf_key *key);
 
 /* The host's policy forbids @key: says so in the log, and returns the error. */
 int pvperf_key_refuse(const struct pvperf_key *key);
+/* The same for branches, which the host does not give. */
+int pvperf_key_refuse_branches(void);
 
 #endif /* _PVPERF_GUEST_KEY_H */

@@ -7,6 +7,8 @@
  * The invariant: pmu_disable() stops nothing, it opens a bracket. When the outermost
  * bracket closes the host is told, once.
  */
+#define pr_fmt(fmt) "pvperf_guest: " fmt
+
 #include <linux/atomic.h>
 #include <linux/cpumask.h>
 #include <linux/err.h>
@@ -120,6 +122,12 @@ static bool branches_fit(unsigned int n)
 	return n <= min_t(unsigned int, PVPERF_BRANCH_SLOTS, pvperf_caps.events);
 }
 
+static int refuse_branches_in_group(void)
+{
+	return pvperf_refuse(-EINVAL, "a group with more than %u events that have branches: it could never count; use fewer, or no group",
+			     PVPERF_BRANCH_SLOTS);
+}
+
 /*
  * In a software context core opens a sibling without the context's lock, so the list may
  * change now. All of a group are taken to have branches if @event has.
@@ -130,8 +138,21 @@ static int event_check_group_unlocked(struct perf_event *event)
 	u16 kind = event_kind(event), other = event_kind(leader);
 
 	if (event_has_branches(event) && !branches_fit(READ_ONCE(leader->nr_siblings) + 2))
-		return pvperf_refuse_group_branches(PVPERF_BRANCH_SLOTS);
+		return refuse_branches_in_group();
 	return kind && other && kind != other ? -EINVAL : 0;
+}
+
+static int refuse_group(u64 need)
+{
+	const struct pvperf_counters *has = &pvperf_caps.counters;
+	u32 narrow = pvperf_counters_narrow(need);
+
+	if (narrow > has->narrow.counters)
+		return pvperf_refuse(-EINVAL, "a group with %u events that fit in only %u of the host's %u counters; make the group smaller, or weak ({...}:W)",
+				     narrow, has->narrow.counters, has->general);
+	return pvperf_refuse(-EINVAL, "a group that needs %u counters: the host has %u%s; make the group smaller, or weak ({...}:W)",
+			     pvperf_counters_sum(need), has->general,
+			     pvperf_counters_fixed(has) ? " and fixed ones for some events" : "");
 }
 
 /*
@@ -161,12 +182,12 @@ static int event_check_group(struct perf_event *event)
 		differs |= event_kind(member) && event_kind(member) != kind;
 	}
 	if (!branches_fit(branches))
-		return pvperf_refuse_group_branches(PVPERF_BRANCH_SLOTS);
+		return refuse_branches_in_group();
 	if (kind && differs)
 		return -EINVAL;
 	if (!pvperf_caps.counters.general || pvperf_counters_fit(&pvperf_caps.counters, need))
 		return 0;
-	return pvperf_refuse_group(need);
+	return refuse_group(need);
 }
 
 static int event_check_period(struct perf_event *event, u64 period)
@@ -174,7 +195,8 @@ static int event_check_period(struct perf_event *event, u64 period)
 	if (event->attr.freq || period >= pvperf_period_min(event))
 		return 0;
 	pvperf_trial_period(&pvperf_event_of(event)->key, period);
-	return pvperf_refuse_period(period);
+	return pvperf_refuse(-EINVAL, "a sampling period of %llu: the host's shortest is %u; use -c %u or a frequency (-F)",
+			     period, pvperf_caps.min_period, pvperf_caps.min_period);
 }
 
 /*
@@ -211,12 +233,21 @@ static int key_try(const struct pvperf_key *key, int *slot)
 
 	counting.sampling = false;
 	if (err == -KVM_EOPNOTSUPP && key->sampling && !pvperf_trial_open(&counting, slot))
-		return pvperf_refuse_samples();
+		return pvperf_refuse(-EOPNOTSUPP, "samples: the host gives none, its sysctl kernel.perf_event_max_sample_rate is at its tick's rate or below; use perf stat");
 	if (err == -KVM_EPERM || !pvperf_key_allowed(key))
 		return pvperf_key_refuse(key);
 	if (err == -KVM_ENOENT)
 		return -ENOENT;
 	return err == -KVM_EINVAL ? -EINVAL : 0;
+}
+
+/* @kinds: those that a program asked for. */
+static int refuse_branches_of(u64 kinds)
+{
+	if (kinds & PERF_SAMPLE_BRANCH_KERNEL)
+		return pvperf_refuse(-EOPNOTSUPP, "branch stacks of the kernel: the host gives those of user mode; use -j any,u, or -b -e cycles:u");
+	return pvperf_refuse(-EOPNOTSUPP, "branch stacks of this kind (%#llx): there are any, and if this kernel can tell them apart any_call, any_ret, ind_call, cond, ind_jmp and call, of user mode",
+			     kinds);
 }
 
 /* In the order in which the makers' drivers look, and as they do before the config. */
@@ -227,11 +258,11 @@ static int event_check(struct perf_event *event)
 	if (!pvperf_key_is_asked(event))
 		return -ENOENT;
 	if (event->attr.precise_ip)
-		return pvperf_refuse_precise();
+		return pvperf_refuse(-EOPNOTSUPP, "precise samples (:p): a sample is made by an NMI, which comes some instructions late; leave :p out");
 	if (has_branch_stack(event) && !pvperf_branches_can(event))
 		return pvperf_caps.features & KVM_PERF_FEATURE_BRANCHES ?
-		       pvperf_refuse_branches_of(event->attr.branch_sample_type) :
-		       pvperf_refuse_branches();
+		       refuse_branches_of(event->attr.branch_sample_type) :
+		       pvperf_key_refuse_branches();
 	return regs & PERF_REG_EXTENDED_MASK ? -EINVAL : 0;
 }
 
@@ -249,7 +280,8 @@ static int whole_place(void)
 	if (atomic_inc_return(&nr_whole) <= most)
 		return 0;
 	atomic_dec(&nr_whole);
-	return pvperf_refuse_host_cpu_many(most);
+	return pvperf_refuse(-EINVAL, "more than %d events of the host's CPUs at a time: count fewer events, or fewer CPUs (pvperf_host_0/.../)",
+			     most);
 }
 
 static int event_setup(struct perf_event *event, struct pvperf_event *p)

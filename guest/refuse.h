@@ -2,37 +2,25 @@
 #ifndef _PVPERF_GUEST_REFUSE_H
 #define _PVPERF_GUEST_REFUSE_H
 
-#include <linux/types.h>
+#include <linux/jiffies.h>
+#include <linux/printk.h>
+#include <linux/ratelimit.h>
+#include <linux/sched.h>
+
+#define PVPERF_REFUSE_EVERY	(60 * HZ)
 
 /*
- * Refusals. Each function prints to the log why an event is refused and what to do
- * instead, and returns the error for perf core. Process context.
+ * Prints to the log why an event is refused and what to do instead, and is the error for perf
+ * core. Process context. No program can fill the log: each reason gets one line a minute, and none
+ * about how many were left out, as programs try the same again and again.
  */
-int pvperf_refuse_precise(void);
-int pvperf_refuse_samples(void);
-int pvperf_refuse_branches(void);
-/* The kinds that a program asked for. */
-int pvperf_refuse_branches_of(u64 kinds);
-int pvperf_refuse_group_branches(unsigned int most);
-int pvperf_refuse_period(u64 period);
-/* A group that takes @need of counters.h, all at the same time. */
-int pvperf_refuse_group(u64 need);
-/* @config is what the program gave. */
-int pvperf_refuse_config1(u64 config);
-int pvperf_refuse_msr(u64 config);
-/* The host allows no raw events at all; or not these bits; or only those of its list. */
-int pvperf_refuse_raw(u64 config);
-int pvperf_refuse_raw_bits(u64 config);
-int pvperf_refuse_raw_listed(u64 config);
-/* A raw code of one kind of the host's cores, without that kind; a kind where there are none. */
-int pvperf_refuse_raw_kind(u64 config);
-int pvperf_refuse_kind(void);
-/* What the host does in the vCPU's thread: not allowed, or not to be sampled. */
-int pvperf_refuse_host(void);
-int pvperf_refuse_host_samples(void);
-/* A CPU of the host, which the host has allowed before. */
-int pvperf_refuse_host_cpu(void);
-int pvperf_refuse_host_cpu_many(int most);
-int pvperf_refuse_host_cpu_samples(void);
+#define pvperf_refuse(err, fmt, ...) ({						\
+	static struct ratelimit_state _rs =					\
+		RATELIMIT_STATE_INIT_FLAGS(_rs, PVPERF_REFUSE_EVERY, 1,		\
+					   RATELIMIT_MSG_ON_RELEASE);		\
+	if (__ratelimit(&_rs))							\
+		pr_notice("%s[%d]: refused: " fmt "\n", current->comm,		\
+			  current->pid, ##__VA_ARGS__);			\
+	err; })
 
 #endif /* _PVPERF_GUEST_REFUSE_H */

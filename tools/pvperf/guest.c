@@ -190,7 +190,7 @@ static void guest_cpu(const struct side *side, struct finding *f)
 	}
 }
 
-/* What the guest refuses, and what to use instead, in the words of guest/refuse.c. */
+/* What the guest refuses, and what to use instead, in the words of guest/. */
 
 static void guest_samples(const struct side *side, struct finding *f)
 {
