@@ -86,8 +86,10 @@ static void result_open(struct pvperf_cpu *cpu, struct pvperf_slot *slot,
 	if (is_for_all(result))
 		slot_note_key_refused(cpu, slot);
 	/* Makes room for the next try. */
-	if (result == -KVM_ENOSPC)
+	if (result == -KVM_ENOSPC) {
+		WRITE_ONCE(pvperf_slot_full, atomic_read(&pvperf_slot_round));
 		pvperf_slot_close(cpu, pvperf_slot_unused(cpu));
+	}
 	pvperf_account_unserved(cpu, slot);
 }
 

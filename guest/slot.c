@@ -13,6 +13,7 @@
 #include "state.h"
 
 atomic_t pvperf_slot_round = ATOMIC_INIT(1);
+int pvperf_slot_full;
 
 static bool slot_idle(const struct pvperf_slot *slot)
 {

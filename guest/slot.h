@@ -12,6 +12,8 @@
  * make it stop the vCPU.
  */
 extern atomic_t pvperf_slot_round;
+/* The last one in which the host had no room for an event. */
+extern int pvperf_slot_full;
 
 static inline bool pvperf_key_equal(const struct pvperf_key *a,
 				    const struct pvperf_key *b)

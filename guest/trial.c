@@ -144,7 +144,7 @@ static int trial(const struct pvperf_key *key, int *slot)
 	unsigned long flags;
 	int err, losses = pvperf_link_losses();
 
-	/* The watch closes the host event in a second or two, if no perf_event takes it over. */
+	/* The watch closes the host event if no perf_event takes it, and its place is wanted. */
 	pvperf_watch_get();
 	local_irq_save(flags);
 	err = trial_here(pvperf_cpu_this(), key, slot);

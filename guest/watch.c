@@ -30,9 +30,18 @@ static atomic_t nr_events;	/* existing perf_events */
 static unsigned long last_end;	/* jiffies when the last one went */
 
 /*
- * Stop ownerless counters that were already idle at the last tick, and close those that were
- * stopped then: they have a place in limits that other CPUs, and VMs, share.
+ * Which slots may not keep a host event that no perf_event has: all, if the host has lately had no
+ * room for an event of this VM; and those of the host's CPUs, as other VMs may want these. Else a
+ * VM that counts alone (access=exclusive) would lose the host while its task sleeps.
  */
+static unsigned long watch_closes(const struct pvperf_cpu *cpu)
+{
+	int rounds = atomic_read(&pvperf_slot_round) - READ_ONCE(pvperf_slot_full);
+
+	return rounds <= 2 ? ~0UL : READ_ONCE(cpu->set.whole);
+}
+
+/* Stop ownerless counters that were already idle at the last tick; close what was stopped. */
 static void watch_stop_stale(struct pvperf_cpu *cpu)
 {
 	unsigned long stale = cpu->set.stale, stopped = pvperf_slot_unused(cpu) & ~cpu->set.on;
@@ -40,7 +49,7 @@ static void watch_stop_stale(struct pvperf_cpu *cpu)
 
 	cpu->set.idling &= ~stale;
 	cpu->set.stale = cpu->set.idling | (stopped & ~stale);
-	pvperf_slot_close(cpu, stopped & stale);
+	pvperf_slot_close(cpu, stopped & stale & watch_closes(cpu));
 	pvperf_for_each_slot(s, stale)
 		set_bit(s, &cpu->set.dirty);
 }
@@ -116,7 +125,8 @@ static bool watch_has_used(int nr, void *unused)
 {
 	struct pvperf_cpu *cpu = per_cpu_ptr(pvperf_cpus, nr);
 
-	return pvperf_slot_all(cpu, true) || pvperf_slot_all(cpu, false) ||
+	return READ_ONCE(cpu->set.idling) || pvperf_slot_all(cpu, false) ||
+	       pvperf_slot_all(cpu, true) & watch_closes(cpu) ||
 	       pvperf_link_is_down(cpu, true) ||
 	       (READ_ONCE(cpu->link.attached) && pvperf_link_gone(cpu));
 }
