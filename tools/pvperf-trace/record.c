@@ -13,7 +13,6 @@
 #include <inttypes.h>
 #include <poll.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -487,24 +486,31 @@ static int until_stopped(void)
 	return EXIT_FITS;
 }
 
-/* Without our handlers, and what else a signal is for us. Returns 0 or why not. */
-static int command_start(char **command, const sigset_t *mask, pid_t *pid)
+/* While the command is not there, or has our handler, a signal has to wait. */
+static void signals_hold(bool on)
 {
-	posix_spawnattr_t attr;
-	sigset_t ours;
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGTERM);
+	sigprocmask(on ? SIG_BLOCK : SIG_UNBLOCK, &set, NULL);
+}
+
+/* @said gets why, if the program can't be executed. */
+static void command_run(char **command, int said)
+{
 	int err;
 
-	sigemptyset(&ours);
-	sigaddset(&ours, SIGINT);
-	sigaddset(&ours, SIGTERM);
-	sigaddset(&ours, SIGPIPE);
-	posix_spawnattr_init(&attr);
-	posix_spawnattr_setsigdefault(&attr, &ours);
-	posix_spawnattr_setsigmask(&attr, mask);
-	posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
-	err = posix_spawnp(pid, *command, NULL, &attr, command, environ);
-	posix_spawnattr_destroy(&attr);
-	return err;
+	signal(SIGPIPE, SIG_DFL);
+	signal(SIGINT, SIG_DFL);
+	signal(SIGTERM, SIG_DFL);
+	signals_hold(false);
+	execvp(*command, command);
+	err = errno;
+	if (write(said, &err, sizeof(err)) < 0)
+		err = 0;	/* then our parent has gone */
+	_exit(127);
 }
 
 /* The terminal sends Ctrl-C to the command, too. What a process sent goes on to it, once. */
@@ -524,20 +530,26 @@ static void command_wait(const char *name, pid_t pid)
 		fprintf(stderr, "pvperf: %s was ended by signal %d\n", name, WTERMSIG(status));
 }
 
-/* Between the two a signal has to wait: either there is no command then, or it gets it, too. */
 static int until_ended(char **command)
 {
-	sigset_t all_signals, before;
-	pid_t pid = 0;
-	int err = 0;
+	int said[2], err = 0;
+	pid_t pid;
 
-	sigfillset(&all_signals);
-	sigprocmask(SIG_BLOCK, &all_signals, &before);
-	if (!stopped)
-		err = command_start(command, &before, &pid);
-	sigprocmask(SIG_SETMASK, &before, NULL);
-	if (!err && pid)
+	if (pipe2(said, O_CLOEXEC))
+		return failed(*command, strerror(errno));
+	signals_hold(true);
+	pid = stopped ? 0 : fork();
+	if (!pid && !stopped)
+		command_run(command, said[1]);
+	if (pid < 0)
+		err = errno;
+	signals_hold(false);
+	close(said[1]);
+	if (pid > 0)
 		command_wait(*command, pid);
+	if (pid > 0 && read(said[0], &err, sizeof(err)) != sizeof(err))
+		err = 0;
+	close(said[0]);
 	return err ? failed(*command, strerror(err)) : EXIT_FITS;
 }
 
