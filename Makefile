@@ -8,6 +8,10 @@ LAB := tools/testing/lab
 KDIR ?= /lib/modules/$(shell uname -r)/build
 PREFIX ?= /usr/local
 PVPERF ?=
+ifneq ($(words x$(DESTDIR) x$(PREFIX)),2)
+$(error make: DESTDIR and PREFIX want paths without a space)
+endif
+override PREFIX := $(PREFIX:/=)
 override DESTDIR := $(if $(DESTDIR),$(abspath $(DESTDIR)))
 sides := $(or $(PVPERF),host guest)
 # The headers of a distribution have no key to sign with; DKMS has one.
@@ -69,6 +73,8 @@ uninstall-modules:
 uninstall-tool:
 	@for t in pvperf pvperf-trace; do $(MAKE) --no-print-directory -C tools/$$t PREFIX=$(PREFIX) DESTDIR=$(DESTDIR) uninstall; done
 	@rm -f $(if $(has_units),$(units))
+	@[ -n "$(DESTDIR)" ] || [ ! -L /etc/systemd/system/multi-user.target.wants/pvperf-host.service ] || \
+		echo 'make: pvperf-host is still enabled: systemctl disable pvperf-host'
 
 help:
 	@echo 'Build and install:'
@@ -89,7 +95,7 @@ help:
 	@echo '  make lab-modules      build both modules for each kernel in $(LAB)/kernels'
 	@echo '  make checks           check the source (tools/testing/checks)'
 	@echo '  make unit             run the unit tests (tools/testing/unit)'
-	@echo '  make selftests        run the selftests in the lab: all on 6.12, some on each other kernel and on Intel'
+	@echo '  make selftests        run the selftests in the lab: all but branch stacks on 6.12, some on each other kernel and on Intel'
 	@echo '  make packaging        test pvperf, DKMS and the Debian packages in each suite (tools/testing/packaging)'
 	@echo '  make bench            measure in instructions what counting and a KVM vPMU cost; writes Documentation/measured/costs.md'
 	@echo
@@ -145,7 +151,7 @@ clean:
 	@$(MAKE) -s -C tools/testing/unit clean
 	@$(MAKE) -s -C tools/pvperf clean
 	@$(MAKE) -s -C tools/pvperf-trace clean
-	@[ ! -e Module.symvers ] || $(kbuild) clean
+	@[ ! -e Module.symvers ] || [ ! -e "$(KDIR)/Makefile" ] || $(kbuild) clean
 
 distclean: clean
 	@rm -rf --one-file-system build

@@ -55,7 +55,7 @@ static void kernel_file_signed(const struct side *side, struct finding *f,
 	if (!module_file(side->module, path, sizeof(path))) {
 		finding_unknown(f, "%s, so only signed modules load; no %s is installed yet",
 				reason, side->module);
-		finding_todo(f, "enroll dkms' key before you install it: mokutil --import /var/lib/dkms/mok.pub, reboot");
+		finding_todo(f, "install it by dkms, which makes a key at its first build; then mokutil --import /var/lib/dkms/mok.pub, reboot");
 		return;
 	}
 	switch (module_signed(path)) {
@@ -111,6 +111,15 @@ static bool kernel_is_debians(const char *release)
 	return end && !strcmp(end, "-amd64") && (strstr(release, "+deb") || strstr(release, ".0-"));
 }
 
+/* Of a kernel that is Debian's: its metapackage brings the headers of later kernels, too. */
+static const char *kernel_flavour(const char *release)
+{
+	const char *at = strstr(release, "+deb");
+
+	at = strchr(at ?: strchr(release, '-') + 1, '-');
+	return at ? at + 1 : "amd64";
+}
+
 static void kernel_no_module(const struct side *side, struct finding *f)
 {
 	char path[256], version[64];
@@ -124,7 +133,7 @@ static void kernel_no_module(const struct side *side, struct finding *f)
 	dkms = root_part(path, version, sizeof(version));
 	if (!headers && kernel_is_debians(release))
 		finding_run(f, dkms ? "" : "; then, in pvperf's source: make install-modules",
-			    "apt install linux-headers-%s", release);
+			    "apt install linux-headers-%s linux-headers-%s", release, kernel_flavour(release));
 	else if (!headers)
 		finding_todo(f, "install the headers of this kernel from where it came; /lib/modules/%s/build has to lead to them", release);
 	else if (dkms)

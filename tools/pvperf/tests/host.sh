@@ -106,11 +106,11 @@ look host-module-no-headers machine_host \
 	module problem 1 'install the headers of this kernel from where it came'
 look host-module-no-headers-debian machine_host \
 	'unload pvperf_host; put proc/sys/kernel/osrelease 6.12.118+deb13-amd64' \
-	module problem 1 'apt install linux-headers-6.12.118+deb13-amd64; then, in'
+	module problem 1 'apt install linux-headers-6.12.118+deb13-amd64 linux-headers-amd64; then, in'
 look host-module-no-headers-dkms machine_host \
 	'unload pvperf_host; put proc/sys/kernel/osrelease 6.1.0-56-amd64
 	 mkdir -p usr/src/pvperf-host-0.1; : > usr/src/pvperf-host-0.1/dkms.conf' \
-	module problem 1 'apt install linux-headers-6.1.0-56-amd64'
+	module problem 1 'apt install linux-headers-6.1.0-56-amd64 linux-headers-amd64'
 look host-module-not-built machine_host \
 	'unload pvperf_host; put usr/src/pvperf-host-0.1/dkms.conf' \
 	module problem 1 'dkms install pvperf-host/0.1 -k 6.12.1-amd64'
