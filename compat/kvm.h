@@ -143,8 +143,8 @@ static inline u64 pvperf_kvm_tsc_offset(const struct kvm_vcpu *kvcpu)
 
 /*
  * What KVM multiplies the TSC with for a vCPU. kvm_vcpu_write_tsc_multiplier() sets
- * .l1_tsc_scaling_ratio. Its binary places are kvm_caps.tsc_scaling_ratio_frac_bits: on Intel 48;
- * on AMD 32, but 0, and the ratio 1, if the CPU does not scale.
+ * .l1_tsc_scaling_ratio. Its binary places are kvm_caps.tsc_scaling_ratio_frac_bits: of VMX 48;
+ * of SVM 32, but 0, and the ratio 1, if the CPU does not scale.
  */
 static inline u64 pvperf_kvm_tsc_ratio(const struct kvm_vcpu *kvcpu)
 {

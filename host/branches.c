@@ -272,7 +272,8 @@ static int hook_get(void)
 static void hook_put(void)
 {
 	spin_lock(&hook_lock);
-	if (!--users)
+	/* Who wants it gone waits for the work that is queued. */
+	if (!--users && !hook_ends)
 		mod_delayed_work(system_long_wq, &hook_later, HOOK_FOR);
 	spin_unlock(&hook_lock);
 }

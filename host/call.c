@@ -303,12 +303,21 @@ static long call_vm(struct kvm_vcpu *kvcpu, const struct pvperf_call *call)
 	return ret;
 }
 
+/* Such a guest may call in a loop, and of other VMs the log tells what it tells only once. */
+static noinline void call_log_protected(void)
+{
+	static DEFINE_RATELIMIT_STATE(rs, 60 * HZ, 1);
+
+	if (__ratelimit(&rs))
+		pvperf_refusal_log("its state is protected from the host (SEV-ES, TDX)");
+}
+
 long pvperf_call_do(struct kvm_vcpu *kvcpu, const struct pvperf_call *call)
 {
 	if (!call_available(kvcpu->kvm))
 		return -KVM_ENOSYS;
 	if (pvperf_kvm_is_protected(kvcpu)) {
-		pvperf_refusal_log("its state is protected from the host (SEV-ES, TDX)");
+		call_log_protected();
 		return -KVM_EOPNOTSUPP;
 	}
 	if (pvperf_kvm_is_nested(kvcpu))

@@ -24,7 +24,7 @@ static DEFINE_RAW_SPINLOCK(kick_lock);
 /* Binary places of the ratio that TSCs are multiplied with, see pvperf_kvm_tsc_ratio(). */
 static u8 frac_of(u64 ratio)
 {
-	if (boot_cpu_data.x86_vendor == X86_VENDOR_INTEL)
+	if (!boot_cpu_has(X86_FEATURE_SVM))
 		return 48;
 	return ratio == 1 ? 0 : 32;
 }

@@ -45,39 +45,20 @@
 #include "rules.h"
 #include "vm.h"
 
-/* A static call needs a function to begin with; none of these is ever called. */
-static int no_hypercall(struct kvm_vcpu *kvcpu)
-{
-	return 1;
-}
-
-static bool no_cpuid(struct kvm_vcpu *kvcpu, u32 *eax, u32 *ebx, u32 *ecx,
-		     u32 *edx, bool exact)
-{
-	return false;
-}
-
-static void no_destroy(struct kvm *kvm)
-{
-}
-
-static int no_lend(void)
-{
-	return -EOPNOTSUPP;
-}
-
-static void no_lend_back(void)
-{
-}
+static int door_hypercall(struct kvm_vcpu *kvcpu);
+static bool door_cpuid(struct kvm_vcpu *kvcpu, u32 *eax, u32 *ebx, u32 *ecx, u32 *edx, bool exact);
+static void door_destroy(struct kvm *kvm);
+static int door_lend(void);
+static void door_lend_back(void);
 
 /* The originals, past ftrace's patch; the self-test's enter through the patch. */
-DEFINE_STATIC_CALL(pvperf_kvm_hypercall, no_hypercall);
-DEFINE_STATIC_CALL(pvperf_kvm_cpuid, no_cpuid);
-DEFINE_STATIC_CALL(pvperf_kvm_destroy, no_destroy);
-DEFINE_STATIC_CALL(pvperf_perf_lend, no_lend);
-DEFINE_STATIC_CALL(pvperf_perf_lend_back, no_lend_back);
-DEFINE_STATIC_CALL(pvperf_test_hypercall, no_hypercall);
-DEFINE_STATIC_CALL(pvperf_test_cpuid, no_cpuid);
+DEFINE_STATIC_CALL_NULL(pvperf_kvm_hypercall, door_hypercall);
+DEFINE_STATIC_CALL_NULL(pvperf_kvm_cpuid, door_cpuid);
+DEFINE_STATIC_CALL_NULL(pvperf_kvm_destroy, door_destroy);
+DEFINE_STATIC_CALL_NULL(pvperf_perf_lend, door_lend);
+DEFINE_STATIC_CALL_NULL(pvperf_perf_lend_back, door_lend_back);
+DEFINE_STATIC_CALL_NULL(pvperf_test_hypercall, door_hypercall);
+DEFINE_STATIC_CALL_NULL(pvperf_test_cpuid, door_cpuid);
 
 /*
  * The hooks on the ends are installed before those on the ways in and removed after

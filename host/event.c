@@ -209,6 +209,8 @@ static struct pvperf_host_event *event_alloc(struct pvperf_vcpu *vcpu,
 	return event;
 }
 
+static struct perf_event *tried;
+
 int pvperf_event_try(bool stack)
 {
 	struct perf_event_attr attr = {
@@ -226,8 +228,17 @@ int pvperf_event_try(bool stack)
 
 	if (IS_ERR(perf))
 		return PTR_ERR(perf);
-	perf_event_release_kernel(perf);
+	if (stack)
+		perf_event_release_kernel(perf);
+	else
+		tried = perf;
 	return 0;
+}
+
+void pvperf_event_tried(void)
+{
+	if (tried)
+		perf_event_release_kernel(tried);
 }
 
 static int event_full(struct pvperf_vcpu *vcpu, const struct guest_perf_attr *attr,

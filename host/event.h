@@ -22,9 +22,11 @@ void pvperf_event_exit(void);
 
 /*
  * Try an event of hardware, with a @stack of branches. At load, in process context, without a lock.
- * Returns 0 or perf's error.
+ * Returns 0 or perf's error. That without a stack stays until pvperf_event_tried(): perf allocates
+ * buffers for all CPUs, with interrupts of each, for an event that is the only one of hardware.
  */
 int pvperf_event_try(bool stack);
+void pvperf_event_tried(void);
 
 /*
  * OPEN. @param, @attr: checked copies; @pin: the event's memory; the caller's reference becomes

@@ -55,6 +55,7 @@ static int __init pvperf_host_init(void)
 	/* Other errors mean that there is a PMU, but it is in use. */
 	pvperf_caps_init(err != -ENOENT && err != -ENODEV);
 	err = pvperf_event_init();
+	pvperf_event_tried();
 	if (err)
 		return err;
 	err = pvperf_keep_init();

@@ -61,12 +61,12 @@ static const struct model {
 	{ 0xae, golden_cove, golden_cove_unlike },
 };
 
-/* The answers: see KVM_PERF_CPUID_CODES. */
+/* The answers, as the leaves from KVM_PERF_CPUID_CODES on have them. */
 static struct {
 	DECLARE_BITMAP(codes, CODES);
+	u32 counters;
 	u32 generic;
 	u64 cache;
-	u32 counters;
 	u16 unlike[EXCEPTIONS];
 } narrow;
 
@@ -149,32 +149,13 @@ void pvperf_narrow_init(void)
 	find_cache();
 }
 
-/* The half of an answer of 256 bits that a leaf has, of the two from @first on. */
-static void half_cpuid(const u32 *answer, u32 leaf, u32 first, u32 *eax, u32 *ebx,
-		       u32 *ecx, u32 *edx)
+void pvperf_narrow_cpuid(u32 leaf, u32 *eax, u32 *ebx, u32 *ecx, u32 *edx)
 {
-	answer += (leaf - first) * 4;
+	const u32 *answer = (const u32 *)&narrow + (leaf - KVM_PERF_CPUID_CODES) * 4;
+
+	BUILD_BUG_ON(sizeof(narrow) != (KVM_PERF_CPUID_CPU - KVM_PERF_CPUID_CODES) * 16);
 	*eax = answer[0];
 	*ebx = answer[1];
 	*ecx = answer[2];
 	*edx = answer[3];
-}
-
-void pvperf_narrow_cpuid(u32 leaf, u32 *eax, u32 *ebx, u32 *ecx, u32 *edx)
-{
-	u32 answer[CODES / 32];
-
-	if (leaf == KVM_PERF_CPUID_NARROW) {
-		*eax = narrow.counters;
-		*ebx = narrow.generic;
-		*ecx = lower_32_bits(narrow.cache);
-		*edx = upper_32_bits(narrow.cache);
-	} else if (leaf >= KVM_PERF_CPUID_EXCEPTIONS) {
-		BUILD_BUG_ON(sizeof(narrow.unlike) != sizeof(answer));
-		memcpy(answer, narrow.unlike, sizeof(answer));
-		half_cpuid(answer, leaf, KVM_PERF_CPUID_EXCEPTIONS, eax, ebx, ecx, edx);
-	} else {
-		bitmap_to_arr32(answer, narrow.codes, CODES);
-		half_cpuid(answer, leaf, KVM_PERF_CPUID_CODES, eax, ebx, ecx, edx);
-	}
 }

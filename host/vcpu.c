@@ -175,7 +175,8 @@ void pvperf_vcpu_clear(struct pvperf_vcpu *vcpu, enum pvperf_end end)
 static void vcpu_end(struct pvperf_vcpu *vcpu)
 {
 	pvperf_vcpu_clear(vcpu, PVPERF_END_GONE);
-	WRITE_ONCE(vcpu->gone, false);
+	/* Full: before the call that has heard it looks at the policy. */
+	xchg(&vcpu->gone, false);
 }
 
 static void vcpu_hear(struct pvperf_vcpu *vcpu)
