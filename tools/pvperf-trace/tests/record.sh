@@ -120,6 +120,10 @@ recorded record-status 0 'its command failed after its file had come' --guest we
 recorded record-no-command 1 'nothing-such' --guest web=env -- nothing-such
 recorded record-command-killed 0 'sh was ended by signal 9' --guest web=env -- sh -c 'kill -9 $$'
 recorded record-command-fails 0 'false ended with status 1' --guest web=env -- false
+printf 'exit 3\n' > "$work/r/script"
+chmod +x "$work/r/script"
+recorded record-script 0 'script ended with status 3' --guest web=env -- "$work/r/script"
+mkdir -p "$work/r/out"
 touch "$work/r/out/db.dat"
 recorded record-other 1 'db.dat is of another recording' --guest web=env -- true
 rm "$work/r/out/db.dat"
