@@ -44,4 +44,13 @@ kill $!
 host "echo > /dev/pvperf_policy"
 awk -F, '/:u/ && $1 + 0 > 0 { n++ } END { exit n != 4 }' /tmp/d
 tap $? "a limit of the VM: what was tried on one CPU makes room on another" "$(cat /tmp/d)"
+
+host "echo access=exclusive > /dev/pvperf_policy"
+perf stat -o /tmp/d -e cycles:u sh -c 'sleep 9; ./loop20m' &
+sleep 7
+alone=$(host "grep -c alone=1 /sys/kernel/debug/pvperf/vms")
+wait
+host "echo > /dev/pvperf_policy"
+[ "$alone" = 1 ]
+tap $? "a VM that counts alone keeps the host while its task sleeps" "$alone"
 tap_end
