@@ -73,8 +73,8 @@ uninstall-modules:
 uninstall-tool:
 	@for t in pvperf pvperf-trace; do $(MAKE) --no-print-directory -C tools/$$t PREFIX=$(PREFIX) DESTDIR=$(DESTDIR) uninstall; done
 	@rm -f $(if $(has_units),$(units))
-	@[ -n "$(DESTDIR)" ] || [ ! -L /etc/systemd/system/multi-user.target.wants/pvperf-host.service ] || \
-		echo 'make: pvperf-host is still enabled: systemctl disable pvperf-host'
+	@l=/etc/systemd/system/multi-user.target.wants/pvperf-host.service; [ -n "$(DESTDIR)" ] || [ ! -L $$l ] || \
+		[ -e $$l ] || echo 'make: the unit is still enabled: systemctl disable pvperf-host'
 
 help:
 	@echo 'Build and install:'
@@ -151,7 +151,8 @@ clean:
 	@$(MAKE) -s -C tools/testing/unit clean
 	@$(MAKE) -s -C tools/pvperf clean
 	@$(MAKE) -s -C tools/pvperf-trace clean
-	@[ ! -e Module.symvers ] || [ ! -e "$(KDIR)/Makefile" ] || $(kbuild) clean
+	@[ ! -e Module.symvers ] || if [ -e "$(KDIR)/Makefile" ]; then $(kbuild) clean; else \
+		echo 'make: the modules stay here: no headers in $(KDIR) to clean with'; fi
 
 distclean: clean
 	@rm -rf --one-file-system build

@@ -125,7 +125,8 @@ static bool watch_has_used(int nr, void *unused)
 {
 	struct pvperf_cpu *cpu = per_cpu_ptr(pvperf_cpus, nr);
 
-	return READ_ONCE(cpu->set.idling) || pvperf_slot_all(cpu, false) ||
+	return READ_ONCE(cpu->set.idling) || READ_ONCE(cpu->counters.scarce) ||
+	       pvperf_slot_all(cpu, false) ||
 	       pvperf_slot_all(cpu, true) & watch_closes(cpu) ||
 	       pvperf_link_is_down(cpu, true) ||
 	       (READ_ONCE(cpu->link.attached) && pvperf_link_gone(cpu));

@@ -306,7 +306,8 @@ static long call_vm(struct kvm_vcpu *kvcpu, const struct pvperf_call *call)
 /* Such a guest may call in a loop, and of other VMs the log tells what it tells only once. */
 static noinline void call_log_protected(void)
 {
-	static DEFINE_RATELIMIT_STATE(rs, 60 * HZ, 1);
+	static struct ratelimit_state rs =
+		RATELIMIT_STATE_INIT_FLAGS(rs, 60 * HZ, 1, RATELIMIT_MSG_ON_RELEASE);
 
 	if (__ratelimit(&rs))
 		pvperf_refusal_log("its state is protected from the host (SEV-ES, TDX)");

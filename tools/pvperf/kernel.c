@@ -111,7 +111,7 @@ static bool kernel_is_debians(const char *release)
 	return end && !strcmp(end, "-amd64") && (strstr(release, "+deb") || strstr(release, ".0-"));
 }
 
-/* Of a kernel that is Debian's: its metapackage brings the headers of later kernels, too. */
+/* Of a kernel that is Debian's: its metapackage brings later headers, of the suite that apt prefers. */
 static const char *kernel_flavour(const char *release)
 {
 	const char *at = strstr(release, "+deb");
