@@ -148,8 +148,8 @@ TEST_F(stepped, step)
 /* A guest may write its TSC in a loop: the other vCPUs are told once a tick at most. */
 TEST_F(stepped, loop)
 {
-	struct told before = told_of(1), after;
 	int64_t from = now_ns();
+	struct told before = told_of(1), after;
 	long ms;
 	int i;
 
@@ -157,8 +157,8 @@ TEST_F(stepped, loop)
 		ASSERT_EQ(1, tsc_set(&self->vm.vcpu[0], STEP * (1 + i % 2)));
 		sched_yield();
 	}
-	ms = (now_ns() - from) / 1000000;
 	after = told_of(1);
+	ms = (now_ns() - from) / 1000000;
 	TH_LOG("400 steps in %ld ms, %d times told", ms, after.lines - before.lines);
 	EXPECT_GE(ms / 4 + 2, after.lines - before.lines);
 }
