@@ -303,7 +303,7 @@ static long call_vm(struct kvm_vcpu *kvcpu, const struct pvperf_call *call)
 	return ret;
 }
 
-/* Such a guest may call in a loop, and of other VMs the log tells what it tells only once. */
+/* Such a guest may call in a loop, and would use up the notices that other VMs get once. */
 static noinline void call_log_protected(void)
 {
 	static struct ratelimit_state rs =

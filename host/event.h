@@ -22,8 +22,8 @@ void pvperf_event_exit(void);
 
 /*
  * Try an event of hardware, with a @stack of branches. At load, in process context, without a lock.
- * Returns 0 or perf's error. That without a stack stays until pvperf_event_tried(): perf allocates
- * buffers for all CPUs, with interrupts of each, for an event that is the only one of hardware.
+ * Returns 0 or perf's error. The event without a stack stays until pvperf_event_tried(): on Intel
+ * perf allocates buffers for all CPUs, and interrupts each, when hardware gets its first event.
  */
 int pvperf_event_try(bool stack);
 void pvperf_event_tried(void);

@@ -31,7 +31,7 @@ static int buffers_add(struct dat *dat, struct tracecmd_input *top)
 		return merge_failed(dat->path, "a guest's times in buffers of their own can't be shifted: record it without -B");
 	for (i = 0; i < n; i++)
 		if (!buffer_add(dat, tracecmd_buffer_instance_handle(top, i)))
-			return merge_failed(dat->path, "a buffer of trace-cmd record -B can't be read, or it has more than 63");
+			return merge_failed(dat->path, "a buffer of trace-cmd record -B can't be read, or there are more than 63");
 	return EXIT_FITS;
 }
 

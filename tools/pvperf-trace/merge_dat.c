@@ -234,7 +234,7 @@ static int clock_find(const struct merge *merge, struct dat *guest)
 	if (guest->moved)
 		return merge_failed(guest->path, merge_moved);
 	c = clocks_first(&all.clocks, guest->name);
-	/* Clocks that debugfs told have the number of their process: no file may name these. */
+	/* A clock that debugfs told has its process's number for a name: no file may have that name. */
 	if (!c || (named && c->name == c->vm))
 		return merge_no_clock(merge->host, guest->path, guest->name);
 	return !vm || !c->vm || c->vm == vm ? EXIT_FITS :
@@ -390,7 +390,7 @@ static void inject_tell(const struct dat *guest)
 
 /* ----------------------------------------------------------------- two processes */
 
-/* All but the copies, stdin, and what messages go to. The copies' are in the order of their opening. */
+/* All but the copies, stdin, and what messages go to. The copies' numbers rise as they were opened. */
 static void fds_close(void)
 {
 	int next = STDERR_FILENO + 1, i;
