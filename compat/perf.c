@@ -16,34 +16,12 @@
 #include "perf.h"
 #include "symbol.h"
 
-static int no_overflow(struct perf_event *event,
-		       struct perf_sample_data *data,
-		       struct pt_regs *regs)
-{
-	return 0;
-}
-
-static void no_took(u64 ns)
-{
-}
-
 /* A static call is a direct one, which IBT allows: see symbol.h. */
-DEFINE_STATIC_CALL(pvperf_overflow, no_overflow);
-DEFINE_STATIC_CALL(pvperf_sample_took, no_took);
-
-static int no_type(unsigned long from, unsigned long to, int abort, int *offset)
-{
-	return 0;
-}
-
-static int no_common(int type)
-{
-	return PERF_BR_UNKNOWN;
-}
-
-/* The drivers' own: they decode the instruction. */
-DEFINE_STATIC_CALL(pvperf_branch_type, no_type);
-DEFINE_STATIC_CALL(pvperf_common_type, no_common);
+DEFINE_STATIC_CALL_RET0(pvperf_overflow, perf_event_overflow);
+DEFINE_STATIC_CALL_NULL(pvperf_sample_took, perf_sample_event_took);
+/* The drivers' own: they decode the instruction. No header has their types. */
+DEFINE_STATIC_CALL_RET0(pvperf_branch_type, int (unsigned long, unsigned long, int, int *));
+DEFINE_STATIC_CALL_RET0(pvperf_common_type, int (int));
 
 static bool has_branch_types;
 
@@ -241,22 +219,11 @@ void pvperf_compat_pmu_unregister(struct pmu *pmu)
 	kept_pmu_leave(pmu);
 }
 
-/* The casts below hide other arguments, so compare the types. */
-static bool same_types(void)
-{
-	return __same_type(perf_event_overflow, no_overflow) &&
-	       __same_type(perf_sample_event_took, no_took);
-}
-
 int pvperf_compat_init(void)
 {
 	unsigned long overflow = pvperf_symbol("perf_event_overflow");
 	unsigned long took = pvperf_symbol("perf_sample_event_took");
 
-	if (!same_types()) {
-		pr_err("perf of this kernel takes other arguments; not loading\n");
-		return -EOPNOTSUPP;
-	}
 	if (!overflow || !took || kept_pmu_init()) {
 		pr_err("this kernel hides a function of perf; not loading\n");
 		return -ENOENT;

@@ -351,6 +351,9 @@ static int event_init(struct perf_event *event)
 	struct pvperf_key key;
 	int err;
 
+	/* A load that fails frees the PMUs that it has registered: no event may be open then. */
+	if (THIS_MODULE->state == MODULE_STATE_COMING)
+		return -ENOENT;
 	/* A child counts as its parent does, whatever the host allows by now. */
 	if (event->parent && !pvperf_event_is(event->parent))
 		return -ENOENT;
