@@ -198,7 +198,7 @@ dat_says dat-swapped 1 'no pvperf_guest_clock in it' -h "$clocks" -g "$work/dat/
 dat_says dat-one-is-text 1 'all files have to be, or none' -h "$work/dat/host.dat" -g <(echo text)
 if wanted dat-fifo; then
 	mkfifo "$work/dat/vm2.dat"
-	out=$(timeout 20 "$program" merge "${dat_files[@]}" -g "$work/dat/vm2.dat" -o "$work/dat/m" 2>&1)
+	out=$(timeout 300 "$program" merge "${dat_files[@]}" -g "$work/dat/vm2.dat" -o "$work/dat/m" 2>&1)
 	[ $? = 1 ] && [[ $out == *'all files have to be, or none'* ]]
 	verdict dat-fifo $? "$out"
 	rm "$work/dat/vm2.dat"

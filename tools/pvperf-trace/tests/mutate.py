@@ -51,9 +51,9 @@ def damage(data):
 def wrong(argv, out):
     """What a merge of damaged files did wrong, or None."""
     try:
-        r = subprocess.run(argv, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, timeout=20)
+        r = subprocess.run(argv, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, timeout=200)
     except subprocess.TimeoutExpired:
-        return 'no end in 20 s'
+        return 'no end in 200 s'
     # The first frame that is the library's, or ours.
     text = r.stderr.decode(errors='replace')
     found = next(filter(None, map(REPORT.search, text.splitlines())), None)

@@ -55,12 +55,12 @@ fi
 if wanted record-ctrl-c; then
 	rm -rf "$work"/r/tmp.* "$work/r/out"
 	PATH=$work/r/bin:$PATH PVPERF_ROOT=$work/r/root TMPDIR=$work/r "$program" record -o "$work/r/out" --guest web=nice > "$work/r/said" 2>&1 &
-	for _ in $(seq 100); do
+	for _ in $(seq 1000); do
 		[ "$(find "$work/r" -name 'tmp.*.cpu0' | wc -l)" != 2 ] || break
 		sleep 0.2
 	done
 	# Both have said "ready", and wait for the end.
-	for _ in $(seq 300); do
+	for _ in $(seq 3000); do
 		[ "$(pgrep -c -x cat -P "$(pgrep -d, -P $!)")" != 2 ] || break
 		sleep 0.1
 	done
@@ -83,14 +83,14 @@ recorded record-huge 1 'web.dat.part: no room: less than a tenth would be left' 
 rm -f "$work"/r/out/*.part
 # A guest that does not end: the host records for some seconds more, or until Ctrl-C, which does not
 # end pvperf.
-printf '#!/bin/sh\necho ready; cat > /dev/null; sleep 60\n' > "$work/r/bin/mute"
+printf '#!/bin/sh\necho ready; cat > /dev/null; sleep 600\n' > "$work/r/bin/mute"
 chmod +x "$work/r/bin/mute"
 for sig in '' -INT; do
 	name=record-mute$sig
 	wanted "$name" || continue
 	rm -f "$work/r/bin/ran"
 	PATH=$work/r/bin:$PATH PVPERF_ROOT=$work/r/root TMPDIR=$work/r "$program" record -o "$work/r/mute" --guest web=mute -- sh -c 'kill -INT $PPID' > "$work/r/said" 2>&1 &
-	for _ in $(seq 200); do
+	for _ in $(seq 2000); do
 		recorder=$(cat "$work/r/bin/ran" 2> /dev/null)
 		now=$(pgrep -f "$work/r/bin/trace-cmd" | tr '\n' ' ')
 		[ -n "$now" ] || [ -z "$recorder" ] || break
@@ -145,7 +145,7 @@ if wanted record-terminal; then
 	# As ssh asks: on the terminal, which is another session's.
 	printf '#!/bin/sh\nexec < /dev/tty\n' > "$work/r/bin/asks"
 	chmod +x "$work/r/bin/asks"
-	out=$(PATH=$work/r/bin:$PATH PVPERF_ROOT=$work/r/root timeout 30 script -qec \
+	out=$(PATH=$work/r/bin:$PATH PVPERF_ROOT=$work/r/root timeout 300 script -qec \
 		"$program record -o $work/r/asked --guest web=asks -- true" /dev/null 2>&1)
 	got=$?
 	[ $got = 1 ] && [[ $out == *'web: its command ended'* ]] && [ ! -e "$work/r/asked" ]

@@ -9,7 +9,7 @@ listed() {
 	wanted "$name" || return 0
 	# shellcheck disable=SC2034 # expect looks at it
 	machine_make "$change" machine_host machine_vms || broken="the test is broken; "
-	PVPERF_ROOT=$work/m expect "$name" "$status" "$words" timeout 20 "$program" list "$@"
+	PVPERF_ROOT=$work/m expect "$name" "$status" "$words" timeout 300 "$program" list "$@"
 }
 
 machine_vms() {

@@ -123,14 +123,14 @@ TEST_F(sampling, own_vcpu)
 	EXPECT_EQ(1ull << 1, head_at(&self->vm, 1)->pending);
 }
 
-/* A disabled event does not overflow, and keeps what is left of its period. */
+/* A disabled event does not overflow, and has a whole period before it when it is enabled again. */
 TEST_F(sampling, stop)
 {
 	uint32_t overflows;
 	uint64_t nmis;
 
 	ASSERT_CALL(0, open_event(self->v, 0, PERIOD));
-	ASSERT_CALL(0, measure(self->v, 0, TURNS));
+	ASSERT_CALL(0, measure(self->v, 0, TURNS + TURNS / OVERFLOWS / 2));
 	ASSERT_EQ(0, tiny_spin(self->v, 1));
 	overflows = self->e->overflows;
 	nmis = self->v->cpu->nmis;
@@ -138,6 +138,9 @@ TEST_F(sampling, stop)
 	ASSERT_CALL(0, id_call(self->v, KVM_PERF_OP_READ, 0));
 	EXPECT_EQ(overflows, self->e->overflows);
 	EXPECT_EQ(nmis, self->v->cpu->nmis);
+	/* Half a period was left. */
+	ASSERT_CALL(0, measure(self->v, 0, 3 * TURNS / OVERFLOWS / 4));
+	EXPECT_EQ(overflows, self->e->overflows);
 }
 
 /* In a batch, ENABLE has an argument: what is left of the first period. */

@@ -84,7 +84,7 @@ FIXTURE_SETUP(bystander)
 	self->calls = tiny_interrupts_of(1, "CAL:");
 	if (self->calls < 0)
 		SKIP(return, "no second CPU");
-	tiny_stay_on(0);
+	ASSERT_EQ(0, tiny_stay_on(0));
 	VM_BEGIN(1);
 	if (by_clock && variant->type == KVM_PERF_TYPE_HARDWARE)
 		SKIP(return, "the host has no hardware PMU");

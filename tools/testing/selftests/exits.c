@@ -115,10 +115,11 @@ static bool turns_count(struct tiny_vcpu *v, int turns, int host, const struct k
 		return false;
 	if (id_call(v, KVM_PERF_OP_READ, 0))
 		return false;
-	*counts = (struct counts){ -event_at(v->vm, 0)->count, -host_read(host), -exits_read() };
+	*counts = (struct counts){ -event_at(v->vm, 0)->count, -host_read(host), exits_read() };
 	if (tiny_vcpu_exec(v, variant->code, &regs))
 		return false;
-	counts->exits += exits_read();
+	if (counts->exits >= 0)
+		counts->exits = exits_read() - counts->exits;
 	counts->host += host_read(host);
 	if (id_call(v, KVM_PERF_OP_READ, 0))
 		return false;

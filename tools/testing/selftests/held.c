@@ -285,7 +285,7 @@ TEST_F(held, ends_elsewhere)
 	pid_t pid;
 
 	if (variant->in_call)
-		return;		/* KVM_RUN has the VM */
+		SKIP(return, "KVM_RUN has the VM");
 	ASSERT_EQ(0, pipe(go));
 	pid = fork();
 	if (!pid) {
@@ -308,7 +308,7 @@ TEST_F(held, ends_in_work)
 	char kvms[64];
 
 	if (variant->in_call)
-		return;
+		SKIP(return, "KVM_RUN has the VM");
 	snprintf(kvms, sizeof(kvms), "/sys/kernel/debug/kvm/%d-%d", getpid(), self->vm.fd);
 	ASSERT_EQ(0, access(kvms, F_OK));
 	runner_start(&self->admin, admin_writes_rules, "access=unavailable\n");
@@ -323,6 +323,7 @@ TEST_F_TIMEOUT(held, priority, 2 * BOUND)
 {
 	runner_start(&self->admin, admin_sets_priority, NULL);
 	ASSERT_TRUE(runner_ends(&self->admin, BOUND));
+	EXPECT_EQ(-EBUSY, self->admin.result);
 }
 
 /* A VMM that counts in its guest, or has made its calls and does nothing. */

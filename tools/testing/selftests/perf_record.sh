@@ -57,6 +57,8 @@ if command -v hot > /dev/null; then
 	esac
 	[ "$(deep_chains $data)" -gt 0 ]
 	tap $? "-g gives call chains of the program"
+else
+	tap_skip "-g" "no program hot here"
 fi
 
 # Kernel samples have symbols and call chains.

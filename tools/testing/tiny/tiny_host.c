@@ -155,7 +155,7 @@ int tiny_online_write(int cpu, const char *how)
 
 long tiny_interrupts_of(int cpu, const char *kind)
 {
-	char line[4096], *at;
+	char line[4096], *at, *end;
 	long n = -1;
 	FILE *f = fopen("/proc/interrupts", "re");
 
@@ -163,8 +163,10 @@ long tiny_interrupts_of(int cpu, const char *kind)
 		at = line + strspn(line, " ");
 		if (strncmp(at, kind, strlen(kind)))
 			continue;
-		for (at += strlen(kind); cpu-- >= 0; )
-			n = strtol(at, &at, 10);
+		for (at += strlen(kind); cpu-- >= 0; at = end) {
+			n = strtol(at, &end, 10);
+			n = end == at ? -1 : n;	/* what the kind is for */
+		}
 	}
 	if (f)
 		fclose(f);
