@@ -34,8 +34,7 @@ def rows_table(systems):
 
 
 # What the documents name, or a reader looks for.
-CALLS = re.compile(r'calls\.(foreign\..*\.cost|(open|close|with\d+|most|flat|branches)\..*|batch64\.(hwread\.)?entry)$'
-                   r'|(latency\.median|skid\.max)\.pvperf$')
+CALLS = re.compile(r'calls\.(foreign\..*\.cost|(open|close|with\d+|most|flat|branches)\..*|batch64\.(hwread\.)?entry)$')
 
 
 def calls_table(machines):
