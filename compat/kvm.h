@@ -102,19 +102,10 @@ static inline bool pvperf_kvm_has_left(const struct kvm_vcpu *kvcpu)
 }
 
 /*
- * Does the current thread run a vCPU? vcpu_load() registers the vCPU's preempt notifier with the
- * thread, vcpu_put() takes it away. KVM_RUN is between them, and so are other ioctls, for a
- * moment. Nobody else has notifiers. Any context, NMI included. Returns true if so; false in the
- * VMM's own code.
- */
-static inline bool pvperf_kvm_is_running(void)
-{
-	return !hlist_empty(&current->preempt_notifiers);
-}
-
-/*
- * Which vCPU does the current thread run? See pvperf_kvm_is_running(). Any context, NMI included.
- * Returns the vCPU; NULL in the VMM's own code.
+ * Which vCPU does the current thread run? vcpu_load() registers the vCPU's preempt notifier with
+ * the thread, vcpu_put() takes it away. KVM_RUN is between them, and so are other ioctls, for a
+ * moment. Nobody else has notifiers. Any context, NMI included. Returns the vCPU; NULL in the VMM's
+ * own code.
  */
 static inline const struct kvm_vcpu *pvperf_kvm_running(void)
 {

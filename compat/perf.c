@@ -12,11 +12,9 @@
 #include <linux/hrtimer.h>
 #include <linux/module.h>
 #include <linux/slab.h>
-#include <linux/static_call.h>
 #include "perf.h"
 #include "symbol.h"
 
-/* A static call is a direct one, which IBT allows: see symbol.h. */
 DEFINE_STATIC_CALL_RET0(pvperf_overflow, perf_event_overflow);
 DEFINE_STATIC_CALL_NULL(pvperf_sample_took, perf_sample_event_took);
 /* The drivers' own: they decode the instruction. No header has their types. */
@@ -47,18 +45,6 @@ static void branch_types_init(void)
 	static_call_update(pvperf_branch_type, (void *)type);
 	static_call_update(pvperf_common_type, (void *)common);
 	has_branch_types = true;
-}
-
-void pvperf_compat_sample_took_nmi(u64 ns)
-{
-	static_call(pvperf_sample_took)(ns);
-}
-
-int pvperf_compat_overflow_nmi(struct perf_event *event,
-			       struct perf_sample_data *data,
-			       struct pt_regs *regs)
-{
-	return static_call(pvperf_overflow)(event, data, regs);
 }
 
 /*

@@ -3,6 +3,7 @@
 #define _PVPERF_COMPAT_PERF_H
 
 #include <linux/perf_event.h>
+#include <linux/static_call.h>
 
 /* Look up what perf core does not export, at load. Returns 0 or an error, after a message. */
 int pvperf_compat_init(void);
@@ -33,19 +34,9 @@ bool pvperf_compat_has_branch_types(void);
  */
 int pvperf_compat_branch_type_nmi(unsigned long from, unsigned long to, int *offset);
 
-/*
- * perf_event_overflow(), which no kernel exports. @event: has overflowed; @data: the sample;
- * @regs: of what was interrupted. Returns what perf_event_overflow() returns.
- */
-int pvperf_compat_overflow_nmi(struct perf_event *event,
-			       struct perf_sample_data *data,
-			       struct pt_regs *regs);
-
-/*
- * perf_sample_event_took(), not exported either. @ns: what a sample took; core lowers its limit if
- * that is too long.
- */
-void pvperf_compat_sample_took_nmi(u64 ns);
+/* What no kernel exports. A static call is a direct one, which IBT allows: see symbol.h. */
+DECLARE_STATIC_CALL(pvperf_overflow, perf_event_overflow);
+DECLARE_STATIC_CALL(pvperf_sample_took, perf_sample_event_took);
 
 /*
  * Register a new struct pmu; process context. @like: is copied; @name: the PMU's; @type: the

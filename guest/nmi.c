@@ -126,7 +126,7 @@ static int sample_write_nmi(struct perf_event *event, u64 period,
 	if (unlikely(event->attr.sample_type & PERF_SAMPLE_BRANCH_STACK))
 		pvperf_branches_give_nmi(event, &data);
 	local64_sub(period, &pvperf_event_of(event)->since);
-	return pvperf_compat_overflow_nmi(event, &data, regs);
+	return static_call(pvperf_overflow)(event, &data, regs);
 }
 
 /*
@@ -250,8 +250,7 @@ static void nmi_take_pending(struct pvperf_cpu *cpu, unsigned long pending, u64 
 	pvperf_for_each_slot(s, pending)
 		sample_nmi(cpu, s, regs);
 	/* If samples take too long, core lowers the allowed rate for good. */
-	pvperf_compat_sample_took_nmi(min_t(u64, local_clock() - start,
-					    PVPERF_NMI_WORK));
+	static_call(pvperf_sample_took)(min_t(u64, local_clock() - start, PVPERF_NMI_WORK));
 }
 
 /*

@@ -89,13 +89,28 @@ struct taken {
 
 static DEFINE_PER_CPU(struct taken, taken);
 
+/*
+ * Since the stack was cleared, has a vCPU with such events been entered without its branches being
+ * kept? A guest that keeps its own by KVM's vPMU may have switched the stack off; what stands there
+ * may be another task's.
+ */
+static DEFINE_PER_CPU(bool, gap);
+
+static void stack_clear(void)
+{
+	pvperf_lbr_clear();
+	__this_cpu_write(gap, false);
+}
+
 static u32 taken_status_nmi(const struct kvm_vcpu *kvcpu)
 {
 	if (!pvperf_kvm_has_left(kvcpu))
 		return KVM_PERF_BRANCHES_OFF;
 	if (pvperf_kvm_is_nested(kvcpu))
 		return KVM_PERF_BRANCHES_NESTED;
-	return pvperf_lbr_is_of_user_nmi() ? KVM_PERF_BRANCHES_OK : KVM_PERF_BRANCHES_CONTENDED;
+	if (!pvperf_lbr_is_of_user_nmi())
+		return KVM_PERF_BRANCHES_CONTENDED;
+	return __this_cpu_read(gap) ? KVM_PERF_BRANCHES_OFF : KVM_PERF_BRANCHES_OK;
 }
 
 static void take_nmi(struct taken *to, const struct kvm_vcpu *kvcpu)
@@ -121,7 +136,7 @@ static int see_nmi(unsigned int type, struct pt_regs *regs)
 		return NMI_DONE;
 	if (kvcpu && vcpus_has(kvcpu))
 		take_nmi(to, kvcpu);
-	pvperf_lbr_clear();
+	stack_clear();
 	return NMI_DONE;
 }
 
@@ -153,7 +168,7 @@ static void notrace see_load(unsigned long ip, unsigned long parent_ip,
 			     struct ftrace_ops *ops, struct ftrace_regs *fregs)
 {
 	if (vcpus_has((const struct kvm_vcpu *)pvperf_ftrace_regs(fregs)->di))
-		pvperf_lbr_clear();
+		stack_clear();
 }
 
 /* With pvperf_lbr_stops. */
@@ -166,8 +181,8 @@ static void notrace see_each(unsigned long ip, unsigned long parent_ip,
 		see_load(ip, parent_ip, ops, fregs);
 	else if (ip == vcpu_hook[EXIT].ip)
 		pvperf_lbr_take_back();
-	else if (vcpus_has(kvcpu) && !pvperf_kvm_is_nested(kvcpu))
-		pvperf_lbr_lend();
+	else if (vcpus_has(kvcpu) && !pvperf_kvm_is_nested(kvcpu) && !pvperf_lbr_lend())
+		__this_cpu_write(gap, true);
 }
 
 static struct pvperf_hooks vcpu_hooks = {
@@ -402,7 +417,7 @@ void pvperf_branches_clear(struct pvperf_branches *branches, u64 waited)
 {
 	branches->waited = waited;
 	preempt_disable();
-	pvperf_lbr_clear();
+	stack_clear();
 	preempt_enable();
 }
 

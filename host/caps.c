@@ -25,22 +25,11 @@ u64 pvperf_caps_epoch(u64 vm)
 	return siphash_1u64(vm, &epoch_key);
 }
 
-/* The number of general-purpose counters, if the CPU tells it; else 0. */
-static u32 caps_counters(void)
+static u32 amd_counters(void)
 {
-	switch (boot_cpu_data.x86_vendor) {
-	case X86_VENDOR_AMD:
-	case X86_VENDOR_HYGON:
-		if (boot_cpu_data.extended_cpuid_level >= 0x80000022 &&
-		    cpuid_eax(0x80000022) & 1)
-			return cpuid_ebx(0x80000022) & 0xf;
-		return boot_cpu_has(X86_FEATURE_PERFCTR_CORE) ? 6 : 4;
-	case X86_VENDOR_INTEL:
-		return boot_cpu_data.cpuid_level >= 0xa ?
-		       cpuid_eax(0xa) >> 8 & 0xff : 0;
-	default:
-		return 0;
-	}
+	if (boot_cpu_data.extended_cpuid_level >= 0x80000022 && cpuid_eax(0x80000022) & 1)
+		return cpuid_ebx(0x80000022) & 0xf;
+	return boot_cpu_has(X86_FEATURE_PERFCTR_CORE) ? 6 : 4;
 }
 
 /* Intel's fixed counters: CPUID 0xA has their number, and from version 5 on a mask. */
@@ -60,20 +49,6 @@ static u32 caps_fixed(void)
 			KVM_PERF_COUNTERS_REF_CYCLES);
 }
 
-/* What is not alike among the counters. */
-static u32 caps_kinds(void)
-{
-	switch (boot_cpu_data.x86_vendor) {
-	case X86_VENDOR_AMD:
-	case X86_VENDOR_HYGON:
-		return boot_cpu_data.x86 >= 0x17 ? KVM_PERF_COUNTERS_PAIR : 0;
-	case X86_VENDOR_INTEL:
-		return caps_fixed();
-	default:
-		return 0;
-	}
-}
-
 /* What this CPU's counters see, and so what a guest may count with them. */
 static void caps_counting(bool hardware)
 {
@@ -87,6 +62,8 @@ static void caps_counting(bool hardware)
 		pvperf_offer.node = zen;
 		pvperf_offer.raw_mask = zen ? PVPERF_RAW_MASK_AMD : 0;
 		pvperf_offer.selects = pvperf_selects_amd;
+		counters = amd_counters();
+		counter_kinds = zen ? KVM_PERF_COUNTERS_PAIR : 0;
 		break;
 	case X86_VENDOR_INTEL:
 		pvperf_offer.hardware = hardware;
@@ -94,15 +71,19 @@ static void caps_counting(bool hardware)
 		pvperf_offer.extra_msr = true;
 		pvperf_offer.raw_mask = PVPERF_RAW_MASK_INTEL;
 		pvperf_offer.selects = pvperf_selects_intel;
+		if (boot_cpu_data.cpuid_level >= 0xa)
+			counters = cpuid_eax(0xa) >> 8 & 0xff;
+		counter_kinds = caps_fixed();
 		break;
 	}
-	if (!pvperf_offer.hardware)
+	if (!pvperf_offer.hardware) {
+		counters = counter_kinds = 0;
 		return;
-	counters = caps_counters();
-	counter_kinds = caps_kinds();
+	}
 	pvperf_offer.kinds = pvperf_kinds_init();
 	pvperf_lbr_init();
-	pvperf_offer.branches = pvperf_lbr_depth;
+	/* An event of several kinds has several perf_events, and memory for one's branches. */
+	pvperf_offer.branches = pvperf_offer.kinds ? 0 : pvperf_lbr_depth;
 	pvperf_narrow_init();
 }
 

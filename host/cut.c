@@ -25,7 +25,7 @@ enum pvperf_cut pvperf_cut(const struct pvperf_cut_raw *raw, unsigned int bits, 
 		return PVPERF_CUT_END;
 	if (!cut_is_user(raw->from, bits) || !cut_is_user(raw->to, bits))
 		return PVPERF_CUT_END;
-	if (!correct && !full)
+	if (!correct)
 		return PVPERF_CUT_SKIP;
 	to->from = raw->from & PVPERF_CUT_ADDRESS;
 	to->to = raw->to & PVPERF_CUT_ADDRESS;

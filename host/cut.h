@@ -33,11 +33,11 @@ enum pvperf_cut {
 
 /*
  * Look at the entries from the last branch on, until PVPERF_CUT_END. @raw: an entry; @bits: of a
- * linear address; @full: also branches on a wrong path, and what KVM_PERF_BRANCH_* say; @to: is
- * written if the entry may pass.
+ * linear address; @full: also what KVM_PERF_BRANCH_* say; @to: is written if the entry may pass.
  *
  * Passes what goes from user mode to user mode. What comes before the way out of the kernel may be
- * another task's.
+ * another task's. Where the CPU only guessed, it may have jumped to what it knows of another
+ * program, the VMM among them: that is skipped.
  */
 enum pvperf_cut pvperf_cut(const struct pvperf_cut_raw *raw, unsigned int bits, bool full,
 			   struct guest_perf_branch *to);

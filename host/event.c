@@ -422,7 +422,7 @@ static void event_carry(struct pvperf_host_event *event)
 static void event_rebase(struct pvperf_host_event *event)
 {
 	u64 then = event->synced, before = event->sync.time_enabled;
-	u64 passed, enabled;
+	s64 passed, enabled;
 
 	event->ran = pvperf_sync_ran(event);	/* of another thread than until now */
 	pvperf_sync_event_as(event, event->sync.state);
@@ -523,6 +523,12 @@ void pvperf_event_reopen(struct pvperf_host_event *event)
 bool pvperf_event_has_counter(const struct pvperf_host_event *event)
 {
 	return event->perf && event->attr.type != PERF_TYPE_SOFTWARE;
+}
+
+bool pvperf_event_has_priority(const struct pvperf_host_event *event)
+{
+	return !event->perf || (event->attr.type != KVM_PERF_TYPE_SOFTWARE &&
+				!(event->attr.flags & KVM_PERF_FLAG_CPU));
 }
 
 bool pvperf_event_has_no_perf(const struct pvperf_host_event *event)

@@ -59,8 +59,8 @@ void pvperf_event_disable(struct pvperf_host_event *event);
 void pvperf_event_rebind(struct pvperf_host_event *event, struct pvperf_thread *before);
 
 /*
- * Recreate the host event; any process context. @event: stays with its thread; count, times and
- * period go on, and its memory is not written.
+ * Recreate the host event; any process context. @event: stays with its thread; count and times go
+ * on, and a hardware event's period; its memory is not written.
  */
 void pvperf_event_reopen(struct pvperf_host_event *event);
 
@@ -79,6 +79,9 @@ void pvperf_event_unblock(void);
  * that have a host event.
  */
 bool pvperf_event_has_counter(const struct pvperf_host_event *event);
+
+/* Is it created anew when the VM's priority changes? Also if it could not be created before. */
+bool pvperf_event_has_priority(const struct pvperf_host_event *event);
 
 /* Could the host event not be recreated? */
 bool pvperf_event_has_no_perf(const struct pvperf_host_event *event);

@@ -11,7 +11,8 @@
 
 bool pvperf_reset_alive_nmi(const struct pvperf_vcpu *vcpu)
 {
-	return !READ_ONCE(vcpu->mute) && !pvperf_kvm_is_real_mode(vcpu->kvcpu);
+	return !READ_ONCE(vcpu->mute) && !pvperf_inject_is_other(vcpu) &&
+	       !pvperf_kvm_is_real_mode(vcpu->kvcpu);
 }
 
 /*
@@ -32,9 +33,16 @@ void pvperf_inject_nmi(struct pvperf_vcpu *vcpu, const struct pvperf_pin *writte
 		irq_work_queue(&vcpu->wake);
 }
 
+bool pvperf_inject_is_other(const struct pvperf_vcpu *vcpu)
+{
+	const struct kvm_vcpu *running = pvperf_kvm_running();
+
+	return running && running != vcpu->kvcpu;
+}
+
 bool pvperf_inject_is_running(void)
 {
-	return pvperf_kvm_is_running();
+	return pvperf_kvm_running();
 }
 
 void pvperf_inject_wake(struct irq_work *work)

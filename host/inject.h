@@ -15,7 +15,7 @@ struct pvperf_vcpu;
 
 /*
  * May a vCPU's memory be written to? Any context. Returns false if the vCPU was reset, even
- * where no hook has seen it, or is to be cleared.
+ * where no hook has seen it, or is to be cleared, or the current thread runs another one.
  */
 bool pvperf_reset_alive_nmi(const struct pvperf_vcpu *vcpu);
 
@@ -24,6 +24,12 @@ bool pvperf_reset_alive_nmi(const struct pvperf_vcpu *vcpu);
  * the overflow was told, for KVM's log of dirty pages.
  */
 void pvperf_inject_nmi(struct pvperf_vcpu *vcpu, const struct pvperf_pin *written);
+
+/*
+ * Does the current thread run another vCPU than @vcpu? Any context. What @vcpu's events of this
+ * thread count now is that one's.
+ */
+bool pvperf_inject_is_other(const struct pvperf_vcpu *vcpu);
 
 /* Is the current thread in KVM_RUN? Any context. Returns false in the VMM's own code. */
 bool pvperf_inject_is_running(void);

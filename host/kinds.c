@@ -231,6 +231,20 @@ u64 pvperf_kinds_count_nmi(const struct pvperf_host_event *event)
 	return count;
 }
 
+void pvperf_kinds_period_nmi(const struct pvperf_host_event *event, const struct perf_event *perf,
+			     u64 period)
+{
+	struct perf_event *each = event->perf;
+	s64 left;
+	int i;
+
+	for (i = 0; each; each = other_of(event, i++)) {
+		left = pvperf_core_left(each);
+		if (each != perf)
+			pvperf_core_arm(each, period, left > 0 && left < period ? left : period);
+	}
+}
+
 int pvperf_kinds_state(const struct pvperf_host_event *event)
 {
 	int now, state = READ_ONCE(event->perf->state);
@@ -300,6 +314,8 @@ static void kind_add(u32 type)
 
 	kind->type = type;
 	perf = create_cycles(kind, -1);
+	if (perf == ERR_PTR(-ENOMEM))	/* it may really have had none */
+		perf = create_cycles(kind, -1);
 	/* The driver's answer for a PMU without a CPU, which has a number, too. */
 	if (perf == ERR_PTR(-ENOMEM))
 		nr_kinds++;

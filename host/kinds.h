@@ -45,6 +45,13 @@ void pvperf_kinds_retry(struct pvperf_host_event *event);
 /* What all kinds have counted; in the overflow handler of one of them. */
 u64 pvperf_kinds_count_nmi(const struct pvperf_host_event *event);
 
+/*
+ * Give the other kinds @perf's next period, too, and cut what is left of a longer one. @perf: has
+ * overflowed, in the overflow handler; the others are off, as the thread runs on one CPU.
+ */
+void pvperf_kinds_period_nmi(const struct pvperf_host_event *event, const struct perf_event *perf,
+			     u64 period);
+
 /* pvperf_core_failed() of any kind; any context. */
 bool pvperf_kinds_failed(const struct pvperf_host_event *event);
 

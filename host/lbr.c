@@ -107,6 +107,9 @@ void pvperf_lbr_clear(void)
 	for (; n--; from += step, to += step) {
 		wrmsr(from, 0, 0);
 		wrmsr(to, 0, 0);
+		/* A guest of KVM's own vPMU may read it. */
+		if (msr.info)
+			wrmsr(msr.info + n, 0, 0);
 	}
 }
 
@@ -191,15 +194,19 @@ static bool keeps_user(void)
 	return lbr_rdmsr(MSR_IA32_DEBUGCTLMSR) & DEBUGCTLMSR_LBR && pvperf_lbr_is_of_user_nmi();
 }
 
-void pvperf_lbr_lend(void)
+bool pvperf_lbr_lend(void)
 {
 	u64 value;
 
+	if (!keeps_user() || !guest_debugctl(&value))
+		return false;
 	/* A guest that keeps branches by KVM's own vPMU has it set; or we, if KVM enters again. */
-	if (!keeps_user() || !guest_debugctl(&value) || value & DEBUGCTLMSR_LBR)
-		return;
-	if (guest_debugctl_set(value | DEBUGCTLMSR_LBR))
-		__this_cpu_write(lent, true);
+	if (value & DEBUGCTLMSR_LBR)
+		return true;
+	if (!guest_debugctl_set(value | DEBUGCTLMSR_LBR))
+		return false;
+	__this_cpu_write(lent, true);
+	return true;
 }
 
 void pvperf_lbr_take_back(void)

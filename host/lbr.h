@@ -35,9 +35,10 @@ void pvperf_lbr_read_nmi(struct pvperf_cut_raw *raw);
 
 /*
  * Before the CPU enters a guest: if perf keeps branches of user mode now, the guest's are kept,
- * too. With pvperf_lbr_stops, IRQs off, and the vCPU's VMCS the current one.
+ * too. With pvperf_lbr_stops, IRQs off, and the vCPU's VMCS the current one. Returns false if they
+ * are not.
  */
-void pvperf_lbr_lend(void);
+bool pvperf_lbr_lend(void);
 
 /* Undo pvperf_lbr_lend(), before KVM handles the exit; the same context. */
 void pvperf_lbr_take_back(void);

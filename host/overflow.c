@@ -189,15 +189,16 @@ static void overflow_defer(struct pvperf_host_event *event, const struct perf_ev
 
 /*
  * Nothing may be written, and the pace holds all the same. An overflow in real mode is told later,
- * but not with branches: the guest would take the last overflow's stack for this one's.
+ * but not with branches: the guest would take the last overflow's stack for this one's. Nor while
+ * the thread runs another vCPU: the sample would be of what that one did.
  */
 static noinline void overflow_mute(struct pvperf_host_event *event, struct perf_event *perf)
 {
 	overflow_pace(event);
 	pvperf_core_next_period_nmi(perf, overflow_period(event, false));
 	pvperf_core_no_throttle_nmi(perf);
-	if (!READ_ONCE(event->vcpu->mute) && !event->attr.sample_type &&
-	    !pvperf_pin_poisoned(event->shared))
+	if (!READ_ONCE(event->vcpu->mute) && !pvperf_inject_is_other(event->vcpu) &&
+	    !event->attr.sample_type && !pvperf_pin_poisoned(event->shared))
 		overflow_defer(event, perf);
 }
 
@@ -227,6 +228,8 @@ static __always_inline void overflow_do_hard(struct perf_event *perf, bool kinds
 
 	local_irq_save(flags);
 	if (overflow_begin(event, perf, &period)) {
+		if (kinds)
+			pvperf_kinds_period_nmi(event, perf, period);
 		if (branches)
 			pvperf_branches_write_nmi(event, pvperf_core_waited(perf));
 		overflow_count(event, kinds ? pvperf_kinds_count_nmi(event) :

@@ -22,6 +22,7 @@ static atomic_t nr_lent;		/* events that have made room for a mediated vPMU */
 static void vm_reopen(struct pvperf_vm *vm, unsigned long todo)
 {
 	static pvperf_which * const which[PVPERF_VM_TASKS] = {
+		[PVPERF_VM_REOPEN] = pvperf_event_has_priority,
 		[PVPERF_VM_LEND] = pvperf_event_has_counter,
 		[PVPERF_VM_LEND_BACK] = pvperf_event_has_no_perf,
 	};

@@ -18,7 +18,7 @@ enum pvperf_vm_task {
 	PVPERF_VM_END,		/* close all events, and tell the guest */
 	PVPERF_VM_RESET,	/* close the events of vCPUs that were reset */
 	PVPERF_VM_SLOTS,	/* close what lies in memory that is not the guest's any more */
-	PVPERF_VM_REOPEN,	/* create host events anew: all, ... */
+	PVPERF_VM_REOPEN,	/* create host events anew: those that have a priority, ... */
 	PVPERF_VM_LEND,		/* ... those that may have a counter, ... */
 	PVPERF_VM_LEND_BACK,	/* ... those that have none */
 	PVPERF_VM_TASKS

@@ -318,7 +318,7 @@ static u32 vcpu_reopen(struct pvperf_vcpu *vcpu, pvperf_which *which)
 			pvperf_vcpu_clear(vcpu, PVPERF_END_SILENT);
 			break;
 		}
-		if (which && !which(event))
+		if (!which(event))
 			continue;
 		pvperf_event_reopen(event);
 		n++;

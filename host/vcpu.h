@@ -81,7 +81,7 @@ typedef bool (pvperf_which)(const struct pvperf_host_event *event);
 
 /*
  * Create host events of a VM anew. @vm: the VM; the caller holds none of its locks; @which:
- * these; NULL: all. Returns how many.
+ * these. Returns how many.
  */
 u32 pvperf_vcpu_reopen_all(struct pvperf_vm *vm, pvperf_which *which);
 

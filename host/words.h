@@ -10,7 +10,7 @@ PVPERF_WORD(PRIORITY, priority, priorities, 0, 0, PVPERF_PRIORITY_FLEXIBLE,
 PVPERF_WORD(RAW, raw, raws, 0, 0, PVPERF_RAW_YES,
 	    "raw events, by event select, unit mask, edge, invert, counter mask: yes (default), list (those about the hyperthread alone) or no")
 PVPERF_WORD(BRANCHES, branches, branch_words, 0, 0, PVPERF_BRANCHES_OFF,
-	    "the last branches before a sample, of user mode alone: off (default), addresses, or full (also mispredictions and wrong paths, which help side channels)")
+	    "the last branches before a sample, of user mode alone: off (default), addresses, or full (also mispredictions, which help side channels)")
 PVPERF_WORD(HOST_EVENTS, host_events, answers, 0, 0, true,
 	    "the host's software events about a vCPU's thread (context switches, migrations, faults, clock): yes (default) or no")
 PVPERF_WORD(MAX_EVENTS, max_events, NULL, 1, KVM_PERF_EVENTS_MAX, KVM_PERF_EVENTS_MAX,

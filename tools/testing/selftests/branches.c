@@ -265,27 +265,23 @@ TEST_F(branches, debugctl)
 	ASSERT_TRUE(debugctl_is_0(self->v));
 }
 
-/* Two vCPUs in turn in one thread, whose event counts both: the other's stack is not for it. */
+/* Two vCPUs in turn in one thread, whose event counts both: the other's overflows are not for it. */
 TEST_F(branches, two_vcpus)
 {
 	struct tiny_vcpu *other = &self->vm.vcpu[1];
-	int i, others = 0, exact_ones = 0;
+	int i, exact_ones = 0;
 	struct seen seen;
 
 	ASSERT_CALL(0, begin(self->v, 0, LONG * TINY_BRANCH_INSNS * 3 / 4));
 	for (i = 0; i < 20; i++) {
-		/* whose event counts: the stack is not the first vCPU's */
 		self->e->overflows = 0;
 		ASSERT_EQ(0, run(other, LONG));
-		EXPECT_EQ(KVM_PERF_BRANCHES_OFF, self->e->overflows ? self->b->status : 0);
-		others += self->e->overflows;
-		self->e->overflows = 0;
+		EXPECT_EQ(0, self->e->overflows);
 		seen = look(self->v, 0, self->way, 1, LONG, false);
 		EXPECT_LE(seen.overflows * 4, seen.branches);
 		EXPECT_EQ(seen.overflows, seen.exact);
 		exact_ones += seen.exact;
 	}
-	EXPECT_LT(0, others);
 	EXPECT_LT(0, exact_ones);
 }
 
@@ -456,10 +452,12 @@ TEST_F(branches, switched_off)
 {
 	struct seen seen;
 
+	if (is_hooked() < 0)
+		SKIP(return, "ftrace does not tell what is hooked");
 	ASSERT_CALL(0, begin(self->v, 0, PERIOD));
-	ASSERT_NE(0, is_hooked());
+	ASSERT_EQ(1, is_hooked());
 	ASSERT_EQ(0, tiny_param_write("access", "unavailable"));
-	EXPECT_NE(1, is_hooked());
+	EXPECT_EQ(0, is_hooked());
 	EXPECT_EQ(KVM_PERF_STATE_GONE, self->e->state);
 	ASSERT_EQ(0, run(self->v, LONG));
 	ASSERT_EQ(0, tiny_param_write("access", "local"));

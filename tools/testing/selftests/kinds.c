@@ -222,6 +222,29 @@ TEST_F(kinds, periods)
 	EXPECT_EQ(head_at(v->vm, 0)->nmis, e->overflows);
 }
 
+/* A shorter period that an overflow on one kind begins is the other kind's next one, too. */
+TEST_F(kinds, next_period)
+{
+	const uint64_t first = 1000000, then = 10000;
+	struct guest_perf_event *e = event_at(&self->vms.in, ALL);
+	struct tiny_vcpu *v = self->v;
+	uint32_t before;
+
+	ASSERT_CALL(0, open_kind(v, ALL, 0, KVM_PERF_TYPE_HARDWARE, COUNT_INSTRUCTIONS, first));
+	ASSERT_CALL(0, id_call(v, KVM_PERF_OP_ENABLE, ALL));
+	ASSERT_TRUE(runs_on(v, 1));
+	ASSERT_EQ(0, tiny_spin(v, first / TINY_SPIN_INSNS + 100));
+	EXPECT_EQ(1, e->overflows);
+	e->period = then;
+	ASSERT_TRUE(runs_on(v, 0));
+	ASSERT_EQ(0, tiny_spin(v, first / TINY_SPIN_INSNS + 100));
+	before = e->overflows;
+	EXPECT_LE(2, before);
+	ASSERT_TRUE(runs_on(v, 1));
+	ASSERT_EQ(0, tiny_spin(v, 10 * then / TINY_SPIN_INSNS));
+	EXPECT_LE(9, e->overflows - before);
+}
+
 /* ENABLE says how much is left of the first period, on either kind. */
 TEST_F(kinds, rest)
 {
