@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 # Which events fit together: the same in a guest as on its host, for all groups of six
-# kinds of event, and for mixes of single events, each right after another one. Also
+# kinds of event, and for mixes of single events, pinned or not, each right after another one. Also
 # while the host's NMI watchdog has a counter of its own.
 . ./lib.sh
 

@@ -5,7 +5,6 @@
  */
 
 #include "pmu_test.h"
-#include <pthread.h>
 #include <sys/utsname.h>
 
 FIXTURE(count) {
@@ -256,35 +255,6 @@ TEST_F(count, inherit)
 	}
 }
 
-static void *thread_load(void *unused)
-{
-	load(TURNS);
-	return NULL;
-}
-
-TEST_F(count, threads)
-{
-	struct perf_event_attr attr = attr_user();
-	pthread_t threads[8];
-	uint64_t count;
-	int i, fd;
-
-	attr.inherit = 1;
-	fd = event_open(&attr, 0, -1, -1);
-	ASSERT_LE(0, fd);
-	enable(fd);
-	for (i = 0; i < 8; i++)
-		ASSERT_EQ(0, pthread_create(&threads[i], NULL, thread_load, NULL));
-	for (i = 0; i < 8; i++)
-		pthread_join(threads[i], NULL);
-	disable(fd);
-	count = value_read(fd).count;
-	EXPECT_LE(8 * LOAD_INSNS, count);
-	EXPECT_TRUE(within(count, 8 * LOAD_INSNS, 1)) {
-		TH_LOG("%llu", (unsigned long long)count);
-	}
-}
-
 /* enable_on_exec, with a program whose number of instructions is known exactly. */
 TEST_F(count, exec)
 {
@@ -464,54 +434,6 @@ TEST_F(count, pinned)
 	v = value_read(fd);
 	EXPECT_TRUE(counted(v.count, TURNS));
 	EXPECT_EQ(v.enabled, v.running);
-}
-
-/* ----------------------------------------------------------------- refusals */
-
-FIXTURE(refusal) {
-};
-
-FIXTURE_SETUP(refusal)
-{
-	REQUIRE_PMU();
-}
-
-FIXTURE_TEARDOWN(refusal)
-{
-}
-
-/* The errno that perf core's rules demand for what a PMU can't do. */
-FIXTURE_VARIANT(refusal) {
-	struct perf_event_attr attr;
-	int error;
-};
-
-#define REFUSED(name, err, ...) \
-	FIXTURE_VARIANT_ADD(refusal, name) { \
-		.attr = { .type = PERF_TYPE_HARDWARE, \
-			  .disabled = 1, __VA_ARGS__ }, \
-		.error = err }
-
-REFUSED(no_such_event, EINVAL, .config = PERF_COUNT_HW_MAX);
-REFUSED(precise, EOPNOTSUPP, .config = PERF_COUNT_HW_CPU_CYCLES,
-	.sample_period = 100000, .precise_ip = 1);
-REFUSED(most_precise, EOPNOTSUPP, .config = PERF_COUNT_HW_CPU_CYCLES,
-	.sample_period = 100000, .precise_ip = 3);
-REFUSED(branch_stack, EOPNOTSUPP, .sample_period = 100000,
-	.sample_type = PERF_SAMPLE_BRANCH_STACK,
-	.branch_sample_type = PERF_SAMPLE_BRANCH_ANY);
-
-TEST_F(refusal, open)
-{
-	struct perf_event_attr attr = variant->attr;
-	int fd, err;
-
-	if (foreign_pmu() || (attr.branch_sample_type && pmu_caps("branches") > 0))
-		SKIP(return, "this PMU may be able to");
-	fd = event_open(&attr, 0, -1, -1);
-	err = errno;
-	EXPECT_GT(0, fd);
-	EXPECT_EQ(variant->error, err);
 }
 
 TEST_HARNESS_MAIN

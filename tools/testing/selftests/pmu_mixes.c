@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <linux/perf_event.h>
 #include <sched.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -41,12 +42,12 @@ static const struct {
 /* How many events there are of each kind. */
 static int mix[KINDS];
 
-static int open_kind(int kind, int group)
+static int open_kind(int kind, int group, bool pinned)
 {
 	struct perf_event_attr attr = {
 		.type = kinds[kind].type, .config = kinds[kind].config,
 		.size = sizeof(attr), .exclude_kernel = 1, .exclude_hv = 1,
-		.disabled = group < 0,
+		.disabled = group < 0, .pinned = pinned,
 		.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED |
 			       PERF_FORMAT_TOTAL_TIME_RUNNING,
 	};
@@ -72,7 +73,7 @@ static int groups(int leader, int kind, int size)
 
 	for (; kind < KINDS && size < MOST; kind++) {
 		mix[kind]++;
-		fd = open_kind(kind, leader);
+		fd = open_kind(kind, leader, false);
 		if (fd >= 0) {
 			n = groups(leader < 0 ? fd : leader, kind, size + 1);
 			largest = n > largest ? n : largest;
@@ -86,23 +87,23 @@ static int groups(int leader, int kind, int size)
 	return largest;
 }
 
-static int mix_open(int *fd)
+static int mix_open(int *fd, bool pinned)
 {
 	int kind, i, n = 0;
 
 	for (kind = 0; kind < KINDS; kind++)
 		for (i = 0; i < mix[kind]; i++) {
-			fd[n] = open_kind(kind, -1);
+			fd[n] = open_kind(kind, -1, pinned);
 			n += fd[n] >= 0;
 		}
 	return n;
 }
 
 /* All events start and end within a fraction of the time after which perf rotates them. */
-static int mix_count(int *opened)
+static int mix_count(int *opened, bool pinned)
 {
 	struct { uint64_t count, enabled, running; } v;
-	int fd[KINDS * 3], i, n = mix_open(fd), whole = 0;
+	int fd[KINDS * 3], i, n = mix_open(fd, pinned), whole = 0;
 
 	prctl(PR_TASK_PERF_EVENTS_ENABLE);
 	for (i = 0; i < 10000; i++)
@@ -138,7 +139,7 @@ static void mix_next(uint32_t *random)
  * comes within a mix, here or on the host of this machine, has the events scheduled anew, and
  * others of them fit: so all mixes are counted some times, and the middle one of each holds.
  */
-static void mixes(void)
+static void mixes(bool pinned)
 {
 	static int whole[MIXES][TIMES], opened[MIXES];
 	uint32_t random = 1;
@@ -148,13 +149,13 @@ static void mixes(void)
 		for (n = 0; n < MIXES; n++) {
 			mix_next(&random);
 			usleep(100);
-			whole[n][t] = mix_count(&opened[n]);
+			whole[n][t] = mix_count(&opened[n], pinned);
 		}
 	for (n = 0; n < MIXES; n++) {
 		mix_next(&random);
 		qsort(whole[n], TIMES, sizeof(int), compare);
 		print_mix();
-		printf("counts: %d of %d\n", whole[n][TIMES / 2], opened[n]);
+		printf("%scounts: %d of %d\n", pinned ? "pinned, " : "", whole[n][TIMES / 2], opened[n]);
 	}
 }
 
@@ -174,6 +175,7 @@ int main(void)
 	for (i = 0; i < KINDS; i++)
 		printf("%s ", kinds[i].name);
 	printf("\nthe largest group: %d\n", groups(-1, 0, 0));
-	mixes();
+	mixes(false);
+	mixes(true);
 	return 0;
 }
