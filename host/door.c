@@ -220,16 +220,11 @@ static void lend_begin(void)
 				    n, current->tgid, current->group_leader->comm);
 }
 
-static void lend_back(void)
-{
-	pvperf_vms_request(PVPERF_VM_LEND_BACK);
-}
-
 static void lend_end(int err)
 {
 	pvperf_event_unblock();
 	if (err)
-		lend_back();
+		pvperf_vms_request(PVPERF_VM_LEND_BACK);
 }
 
 /* KVM holds kvm->lock of the new VM, which has no vCPU yet. */
@@ -252,7 +247,7 @@ static notrace int door_lend(void)
 static notrace void door_lend_back(void)
 {
 	static_call(pvperf_perf_lend_back)();
-	lend_back();
+	pvperf_vms_request(PVPERF_VM_LEND_BACK);
 	pvperf_hook_leave(&ends);
 }
 
@@ -406,13 +401,6 @@ static void door_resolve(void)
 	static_call_update(pvperf_test_cpuid, (void *)hook_cpuid->ip);
 }
 
-static int door_find_ends(void)
-{
-	int err = pvperf_hooks_find(&ends);
-
-	return err ?: pvperf_hooks_find(&watched);
-}
-
 static void door_resolve_ends(void)
 {
 	static_call_update(pvperf_kvm_destroy,
@@ -427,7 +415,7 @@ static void door_resolve_ends(void)
 
 int pvperf_door_watch(void)
 {
-	int err = door_find_ends();
+	int err = pvperf_hooks_find(&ends) ?: pvperf_hooks_find(&watched);
 
 	if (err)
 		return err;
@@ -468,5 +456,6 @@ void pvperf_door_unwatch(void)
 {
 	pvperf_hooks_remove(&ends, true);
 	pvperf_hooks_remove(&watched, true);
-	pvperf_hooks_settle();
+	/* For the last instructions of diverted calls, behind pvperf_hook_leave(). */
+	synchronize_rcu_tasks();
 }

@@ -2,8 +2,7 @@
 /*
  * Installs and removes hooks. The invariant: once pvperf_hooks_remove() has
  * returned true, and they are not stuck, no CPU runs, or will run, what a hook has
- * diverted it to; once pvperf_hooks_settle() has returned, no CPU is even leaving this
- * module's text.
+ * diverted it to, but for the few instructions behind pvperf_hook_leave(), which never sleep.
  *
  * To remove an ftrace_ops costs a grace period of RCU tasks, 0.1 s and more on a
  * busy host. So functions that are hooked and unhooked together share one.
@@ -13,7 +12,6 @@
 #include <linux/delay.h>
 #include <linux/jiffies.h>
 #include <linux/module.h>
-#include <linux/rcupdate.h>
 #include <linux/sched.h>
 #include "../compat/ftrace.h"
 #include "../compat/symbol.h"
@@ -183,12 +181,6 @@ bool pvperf_hooks_remove(struct pvperf_hooks *hooks, bool forever)
 		if (!forever && time_after(jiffies, end))
 			return false;
 	return true;
-}
-
-void pvperf_hooks_settle(void)
-{
-	/* The few instructions after pvperf_hook_leave() never sleep. */
-	synchronize_rcu_tasks();
 }
 
 bool pvperf_hook_patched(const struct pvperf_hook *hook)

@@ -64,12 +64,6 @@ int pvperf_hooks_install(struct pvperf_hooks *hooks);
 bool pvperf_hooks_remove(struct pvperf_hooks *hooks, bool forever);
 
 /*
- * Wait for the last instructions of all diverted calls. Once, after the last
- * pvperf_hooks_remove().
- */
-void pvperf_hooks_settle(void);
-
-/*
  * Does text that ftrace can't unpatch lead to the module's? Returns true if so; then the module
  * has to stay.
  */

@@ -100,12 +100,6 @@ static bool hold_add(struct pvperf_vm *vm, struct folio *folio)
 	return true;
 }
 
-static void hold_remove(struct pvperf_vm *vm, struct hold *hold)
-{
-	rb_erase(&hold->node, &vm->folios);
-	kfree(hold);
-}
-
 static void hold_give_back(struct pvperf_vm *vm, u32 n)
 {
 	WRITE_ONCE(vm->charged, vm->charged - n);
@@ -155,7 +149,8 @@ static noinline void pin_uncharge(struct pvperf_vm *vm, struct page *page)
 	if (hold && --hold->pins)
 		return;
 	if (hold)
-		hold_remove(vm, hold);
+		rb_erase(&hold->node, &vm->folios);
+	kfree(hold);
 	hold_give_back(vm, n);
 }
 

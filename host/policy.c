@@ -28,11 +28,6 @@
 #define CACHE_OP_MAX		3
 #define CACHE_RESULT_MAX	2
 
-static int check_hardware(const struct guest_perf_attr *attr)
-{
-	return attr->config < HW_MAX ? 0 : -KVM_ENOENT;
-}
-
 static int check_cache(const struct pvperf_offer *offer, const struct guest_perf_attr *attr)
 {
 	__u64 c = attr->config;
@@ -116,7 +111,7 @@ static int check_counter(const struct pvperf_policy *policy, const struct pvperf
 		return -KVM_ENOENT;
 	switch (attr->type) {
 	case KVM_PERF_TYPE_HARDWARE:
-		return check_hardware(attr);
+		return attr->config < HW_MAX ? 0 : -KVM_ENOENT;
 	case KVM_PERF_TYPE_HW_CACHE:
 		return check_cache(offer, attr);
 	default:
