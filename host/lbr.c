@@ -107,10 +107,10 @@ void pvperf_lbr_clear(void)
 	for (; n--; from += step, to += step) {
 		wrmsr(from, 0, 0);
 		wrmsr(to, 0, 0);
-		/* A guest of KVM's own vPMU may read it. */
-		if (msr.info)
-			wrmsr(msr.info + n, 0, 0);
 	}
+	/* A guest of KVM's own vPMU may read it. */
+	for (n = msr.info ? pvperf_lbr_depth : 0; n--;)
+		wrmsr(msr.info + n, 0, 0);
 }
 
 bool pvperf_lbr_is_of_user_nmi(void)
