@@ -29,7 +29,6 @@ FIXTURE(open) {
 	struct tiny_vcpu *v, *other;
 	struct tiny_totals before, opened;
 	struct limits limits;
-	uint8_t *copy;
 };
 
 /*
@@ -91,8 +90,6 @@ BAD_POKE(cpu, ATTR(cpu, 1), -KVM_EINVAL);
 
 FIXTURE_SETUP(open)
 {
-	self->copy = malloc(TINY_DATA_SIZE);
-	ASSERT_NE(NULL, self->copy);
 	VM_BEGIN(2);
 	self->other = &self->vm.vcpu[1];
 	self->limits = limits_read(self->v);
@@ -102,12 +99,7 @@ FIXTURE_SETUP(open)
 	ASSERT_EQ(0, tiny_totals_read(&self->opened));
 }
 
-FIXTURE_TEARDOWN(open)
-{
-	tiny_vm_destroy(&self->vm);
-	EXPECT_TRUE(tiny_totals_wait(&self->before));
-	free(self->copy);
-}
+VM_END(open)
 
 static void poke(const struct poke *poke, void *attr, void *param)
 {
@@ -133,17 +125,16 @@ TEST_F(open, refused)
 		.id = 1, .event_size = KVM_PERF_EVENT_SIZE,
 	};
 	uint64_t at = variant->param_at ?: AT_PARAM;
-	void *data = tiny_ptr(&self->vm, TINY_DATA);
 	struct tiny_totals after;
 
 	poke(&variant->poke, &attr, &param);
 	put(&self->vm, param.attr_addr, &attr, sizeof(attr));
 	put(&self->vm, at, &param, sizeof(param));
-	memcpy(self->copy, data, TINY_DATA_SIZE);
+	data_keep(&self->vm);
 
 	EXPECT_CALL(variant->error,
 		    tiny_call_gpa(self->v, KVM_PERF_OP_OPEN, at, 0));
-	EXPECT_EQ(0, memcmp(self->copy, data, TINY_DATA_SIZE));
+	EXPECT_TRUE(data_is_kept(&self->vm));
 	ASSERT_EQ(0, tiny_totals_read(&after));
 	EXPECT_EQ(0, memcmp(&self->opened, &after, sizeof(after)));
 	EXPECT_CALL(-KVM_ENOENT, id_call(self->v, KVM_PERF_OP_READ, 1));

@@ -8,7 +8,6 @@
 #include "named.h"
 #include <sched.h>
 #include <sys/prctl.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #define TURNS		1000000ull
@@ -169,16 +168,11 @@ static int opens_and_ends(void *arg)
 /* A process of the same memory takes the host and ends: nobody else can close its event. */
 TEST_F(alone, first_caller_ends)
 {
-	static char stack[65536] __attribute__((aligned(16)));
 	struct tiny_vm third;
-	int status;
-	pid_t pid;
 
 	ASSERT_EQ(0, tiny_rules_write("uid=0 comm=pvperf_third access=exclusive\n"));
 	ASSERT_EQ(0, tiny_vm_create(&third, 1));
-	pid = clone(opens_and_ends, stack + sizeof(stack), CLONE_VM | SIGCHLD, &third);
-	ASSERT_EQ(pid, waitpid(pid, &status, 0));
-	ASSERT_EQ(0, status);
+	ASSERT_EQ(0, tiny_in_other_process(opens_and_ends, &third));
 	EXPECT_TRUE(comes_back(&self->vms.out));
 	tiny_vm_destroy(&third);
 }

@@ -70,10 +70,7 @@ static int calls_once(void *arg)
 /* The VM's first call is that of a process that has the VMM's memory, and ends. */
 static void first_caller_ends(struct fuzz_vm *f)
 {
-	static char stack[65536] __attribute__((aligned(16)));
-	pid_t pid = clone(calls_once, stack + sizeof(stack), CLONE_VM | SIGCHLD, &f->vm.vcpu[0]);
-
-	waitpid(pid, NULL, 0);
+	tiny_in_other_process(calls_once, &f->vm.vcpu[0]);
 }
 
 /* In any order, and some never: then they end with the process. */

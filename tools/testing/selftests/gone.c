@@ -16,7 +16,6 @@ FIXTURE(gone) {
 	struct tiny_vm vm;
 	struct tiny_vcpu *v, *other;
 	struct guest_perf_page *head;
-	uint8_t *copy;
 	uint64_t epoch;
 };
 
@@ -27,8 +26,6 @@ FIXTURE_SETUP(gone)
 
 	if (access(tiny_module_path(), R_OK))
 		SKIP(return, "no module to load again");
-	self->copy = malloc(TINY_DATA_SIZE);
-	ASSERT_NE(NULL, self->copy);
 	ASSERT_EQ(0, tiny_vm_create(&self->vm, 2));
 	self->v = &self->vm.vcpu[0];
 	self->other = &self->vm.vcpu[1];
@@ -55,15 +52,12 @@ FIXTURE_TEARDOWN(gone)
 
 	tiny_vm_destroy(&self->vm);
 	EXPECT_TRUE(tiny_totals_wait(&none));
-	free(self->copy);
 }
 
-static bool untouched(struct tiny_vcpu *v, uint8_t *copy)
+static bool untouched(struct tiny_vcpu *v)
 {
-	void *data = tiny_ptr(v->vm, TINY_DATA);
-
-	memcpy(copy, data, TINY_DATA_SIZE);
-	return !tiny_spin(v, 5 * TURNS) && !memcmp(copy, data, TINY_DATA_SIZE);
+	data_keep(v->vm);
+	return !tiny_spin(v, 5 * TURNS) && data_is_kept(v->vm);
 }
 
 static void check_told(struct __test_metadata *_metadata,
@@ -87,8 +81,8 @@ static void check_told(struct __test_metadata *_metadata,
 	EXPECT_EQ(0x5a5a5a5a5a5a5a5aull, old->time_enabled);
 }
 
-static void check_absent(struct __test_metadata *_metadata,
-			 FIXTURE_DATA(gone) *self)
+static void check_unloaded(struct __test_metadata *_metadata,
+			   FIXTURE_DATA(gone) *self)
 {
 	uint64_t nmis;
 	uint32_t r[4];
@@ -96,7 +90,7 @@ static void check_absent(struct __test_metadata *_metadata,
 
 	ASSERT_EQ(0, tiny_spin(self->v, 1));
 	nmis = self->v->cpu->nmis;
-	EXPECT_TRUE(untouched(self->v, self->copy));
+	EXPECT_TRUE(untouched(self->v));
 	EXPECT_EQ(nmis, self->v->cpu->nmis);
 	for (id = 0; id < EVENTS; id++)
 		EXPECT_CALL(-KVM_ENOSYS, id_call(self->v, KVM_PERF_OP_READ, id));
@@ -104,7 +98,7 @@ static void check_absent(struct __test_metadata *_metadata,
 	EXPECT_CALL(-KVM_ENOSYS, tiny_call(self->v, KVM_PERF_OP_RESET, 0, 0, 0));
 	ASSERT_EQ(0, tiny_cpuid(self->v, KVM_PERF_CPUID_BASE, r));
 	EXPECT_NE(0, memcmp(&r[1], KVM_PERF_SIGNATURE, 12));
-	EXPECT_TRUE(untouched(self->v, self->copy));
+	EXPECT_TRUE(untouched(self->v));
 }
 
 static void check_another(struct __test_metadata *_metadata,
@@ -112,11 +106,11 @@ static void check_another(struct __test_metadata *_metadata,
 {
 	int id;
 
-	EXPECT_TRUE(untouched(self->v, self->copy));
+	EXPECT_TRUE(untouched(self->v));
 	for (id = 0; id < EVENTS; id++)
 		EXPECT_CALL(-KVM_ENOENT, id_call(self->v, KVM_PERF_OP_READ, id));
 	EXPECT_CALL(0, tiny_call(self->v, KVM_PERF_OP_DETACH, 0, 0, 0));
-	EXPECT_TRUE(untouched(self->v, self->copy));
+	EXPECT_TRUE(untouched(self->v));
 	EXPECT_CALL(0, tiny_call_gpa(self->v, KVM_PERF_OP_ATTACH, AT_HEAD(0), 0));
 	EXPECT_EQ(KVM_PERF_PAGE_LIVE, self->head->state);
 	EXPECT_NE(self->epoch, self->head->epoch);
@@ -134,7 +128,7 @@ TEST_F(gone, outside)
 {
 	ASSERT_EQ(0, tiny_module_unload(0));
 	check_told(_metadata, self);
-	check_absent(_metadata, self);
+	check_unloaded(_metadata, self);
 	ASSERT_EQ(0, tiny_module_load(""));
 	check_another(_metadata, self);
 }
@@ -150,13 +144,12 @@ TEST_F(gone, running)
 	check_told(_metadata, self);
 	/* the final count has what was counted since the guest's last call */
 	EXPECT_LT(before, event_at(&self->vm, COUNTING)->count);
-	memcpy(self->copy, tiny_ptr(&self->vm, TINY_DATA), TINY_DATA_SIZE);
+	data_keep(&self->vm);
 	usleep(20000);
-	EXPECT_EQ(0, memcmp(self->copy, tiny_ptr(&self->vm, TINY_DATA),
-			    TINY_DATA_SIZE));
+	EXPECT_TRUE(data_is_kept(&self->vm));
 	*(volatile uint64_t *)&self->v->cpu->stop = 1;
 	ASSERT_EQ(0, tiny_vcpu_wait(self->v, &regs));
-	check_absent(_metadata, self);
+	check_unloaded(_metadata, self);
 	ASSERT_EQ(0, tiny_module_load(""));
 	check_another(_metadata, self);
 }

@@ -15,13 +15,10 @@ FIXTURE(lifetime) {
 	struct tiny_vm vm;
 	struct tiny_vcpu *v, *other;
 	struct tiny_totals before;
-	uint8_t *copy;
 };
 
 FIXTURE_SETUP(lifetime)
 {
-	self->copy = malloc(TINY_DATA_SIZE);
-	ASSERT_NE(NULL, self->copy);
 	VM_BEGIN(2);
 	self->other = &self->vm.vcpu[1];
 	ASSERT_CALL(0, tiny_call_gpa(self->v, KVM_PERF_OP_ATTACH, AT_HEAD(0), 0));
@@ -33,23 +30,14 @@ FIXTURE_SETUP(lifetime)
 	ASSERT_LT(0, head_at(&self->vm, 0)->nmis);
 }
 
-FIXTURE_TEARDOWN(lifetime)
-{
-	tiny_vm_destroy(&self->vm);
-	EXPECT_TRUE(tiny_totals_wait(&self->before));
-	free(self->copy);
-}
+VM_END(lifetime)
 
 /* The guest runs long enough for many overflows, and the host does not write. */
-static bool untouched(struct tiny_vcpu *v, uint8_t *copy)
+static bool untouched(struct tiny_vcpu *v)
 {
-	void *data = tiny_ptr(v->vm, TINY_DATA);
-
-	memset(data, CANARY, TINY_DATA_SIZE);
-	memcpy(copy, data, TINY_DATA_SIZE);
-	if (tiny_spin(v, 5 * TURNS))
-		return false;
-	return !memcmp(copy, data, TINY_DATA_SIZE);
+	memset(tiny_ptr(v->vm, TINY_DATA), CANARY, TINY_DATA_SIZE);
+	data_keep(v->vm);
+	return !tiny_spin(v, 5 * TURNS) && data_is_kept(v->vm);
 }
 
 /* No NMI arrives within the next periods either. */
@@ -67,14 +55,14 @@ TEST_F(lifetime, close)
 {
 	ASSERT_CALL(0, id_call(self->v, KVM_PERF_OP_CLOSE, 0));
 	ASSERT_CALL(0, id_call(self->v, KVM_PERF_OP_CLOSE, 1));
-	EXPECT_TRUE(untouched(self->v, self->copy));
+	EXPECT_TRUE(untouched(self->v));
 	EXPECT_TRUE(silent(self->v));
 }
 
 TEST_F(lifetime, detach)
 {
 	ASSERT_CALL(0, tiny_call(self->v, KVM_PERF_OP_DETACH, 0, 0, 0));
-	EXPECT_TRUE(untouched(self->v, self->copy));
+	EXPECT_TRUE(untouched(self->v));
 	EXPECT_TRUE(silent(self->v));
 }
 
@@ -90,10 +78,9 @@ TEST_F(lifetime, reset_running)
 	EXPECT_EQ(self->before.events, totals.events);
 	EXPECT_EQ(self->before.pages, totals.pages);
 	memset(tiny_ptr(&self->vm, TINY_DATA), CANARY, TINY_DATA_SIZE);
-	memcpy(self->copy, tiny_ptr(&self->vm, TINY_DATA), TINY_DATA_SIZE);
+	data_keep(&self->vm);
 	usleep(100000);
-	EXPECT_EQ(0, memcmp(self->copy, tiny_ptr(&self->vm, TINY_DATA),
-			    TINY_DATA_SIZE));
+	EXPECT_TRUE(data_is_kept(&self->vm));
 	*(volatile uint64_t *)&self->v->cpu->stop = 1;
 	ASSERT_EQ(0, tiny_vcpu_wait(self->v, &regs));
 	EXPECT_CALL(-KVM_ENOENT, id_call(self->v, KVM_PERF_OP_READ, 0));
@@ -107,7 +94,7 @@ TEST_F(lifetime, vcpu_reset)
 	ASSERT_CALL(0, open_event(self->other, 2, 0));
 	tiny_vcpu_reset(self->v);
 	tiny_vcpu_mode64(self->v);
-	EXPECT_TRUE(untouched(self->v, self->copy));
+	EXPECT_TRUE(untouched(self->v));
 	EXPECT_TRUE(silent(self->v));
 	EXPECT_CALL(-KVM_ENOENT, id_call(self->v, KVM_PERF_OP_READ, 0));
 	EXPECT_CALL(-KVM_ENOENT, id_call(self->v, KVM_PERF_OP_READ, 1));
@@ -131,7 +118,7 @@ TEST_F(lifetime, state_loaded)
 	struct tiny_totals want = self->before;
 
 	ASSERT_EQ(0, ioctl(self->v->fd, KVM_SET_MP_STATE, &state));
-	EXPECT_TRUE(untouched(self->v, self->copy));
+	EXPECT_TRUE(untouched(self->v));
 	EXPECT_TRUE(silent(self->v));
 	EXPECT_CALL(-KVM_ENOENT, id_call(self->v, KVM_PERF_OP_READ, 0));
 	want.vms++;

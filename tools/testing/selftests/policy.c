@@ -34,19 +34,6 @@ FIXTURE_TEARDOWN(policy)
 	EXPECT_TRUE(named_destroy(&self->vms));
 }
 
-static void check_absent(struct __test_metadata *_metadata, struct tiny_vcpu *v)
-{
-	uint32_t leaf, none[4], r[4], op;
-
-	ASSERT_EQ(0, tiny_cpuid(v, 0x4000fe00, none));
-	for (leaf = KVM_PERF_CPUID_BASE; leaf <= KVM_PERF_CPUID_MAX; leaf++) {
-		ASSERT_EQ(0, tiny_cpuid(v, leaf, r));
-		EXPECT_EQ(0, memcmp(none, r, sizeof(r)));
-	}
-	for (op = 0; op <= KVM_PERF_OP_RESET + 1; op++)
-		EXPECT_CALL(-KVM_ENOSYS, tiny_call(v, op, AT_PARAM, 0, 1));
-}
-
 /* A VM that runs loses its events, is told, and may come back. */
 TEST_F(policy, running)
 {
@@ -409,16 +396,11 @@ static int attaches(void *arg)
 /* A process of the same memory makes the first call, and ends: then the VM may have nothing. */
 TEST_F(policy, first_caller_ends)
 {
-	static char stack[65536] __attribute__((aligned(16)));
 	struct tiny_vm vm;
 	struct tiny_vcpu *v = &vm.vcpu[0];
-	int status;
-	pid_t pid;
 
 	ASSERT_EQ(0, tiny_vm_create(&vm, 1));
-	pid = clone(attaches, stack + sizeof(stack), CLONE_VM | SIGCHLD, v);
-	ASSERT_EQ(pid, waitpid(pid, &status, 0));
-	ASSERT_EQ(0, status);
+	ASSERT_EQ(0, tiny_in_other_process(attaches, v));
 	EXPECT_EQ(KVM_PERF_PAGE_LIVE, head_at(&vm, 0)->state);
 	EXPECT_CALL(-KVM_EPERM, open_event(v, 0, 0));
 	EXPECT_CALL(-KVM_EPERM, tiny_call_gpa(v, KVM_PERF_OP_ATTACH, AT_HEAD(0), 0));
@@ -435,18 +417,13 @@ static int closes(void *arg)
 /* A process of the same memory runs a vCPU that a rule has ended before: that is not for a rule. */
 TEST_F(policy, another_runs_it)
 {
-	static char stack[65536] __attribute__((aligned(16)));
 	struct tiny_vm *vm = &self->vms.in;
-	int status;
-	pid_t pid;
 
 	ASSERT_TRUE(begins(vm));
 	ASSERT_EQ(0, tiny_rules_write("comm=pvperf_in host_events=no\n"));
 	EXPECT_TRUE(gone(vm, KVM_PERF_REASON_POLICY));
 	ASSERT_TRUE(begins(vm));
-	pid = clone(closes, stack + sizeof(stack), CLONE_VM | SIGCHLD, &vm->vcpu[0]);
-	ASSERT_EQ(pid, waitpid(pid, &status, 0));
-	EXPECT_EQ(0, status);
+	EXPECT_EQ(0, tiny_in_other_process(closes, &vm->vcpu[0]));
 	EXPECT_TRUE(gone(vm, KVM_PERF_REASON_NONE));
 }
 

@@ -192,6 +192,9 @@ int tiny_module_load(const char *parameters);
 int tiny_module_unload(int flags);
 /* This thread, and those that it creates from now on. */
 int tiny_stay_on(int cpu);
+
+/* Has a process with this one's memory do @f, which ends it; returns its status as wait() does, or -1. */
+int tiny_in_other_process(int (*f)(void *arg), void *arg);
 /* @how: "1" or "0" */
 int tiny_online_write(int cpu, const char *how);
 /*

@@ -5,10 +5,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 int tiny_totals_read(struct tiny_totals *t)
@@ -143,6 +145,15 @@ int tiny_stay_on(int cpu)
 	CPU_ZERO(&set);
 	CPU_SET(cpu, &set);
 	return sched_setaffinity(0, sizeof(set), &set) ? -errno : 0;
+}
+
+int tiny_in_other_process(int (*f)(void *arg), void *arg)
+{
+	static char stack[65536] __attribute__((aligned(16)));
+	pid_t pid = clone(f, stack + sizeof(stack), CLONE_VM | SIGCHLD, arg);
+	int status;
+
+	return pid > 0 && waitpid(pid, &status, 0) == pid ? status : -1;
 }
 
 int tiny_online_write(int cpu, const char *how)

@@ -49,6 +49,19 @@ static inline struct guest_perf_op *batch_at(struct tiny_vm *vm)
 	return tiny_ptr(vm, AT_BATCH);
 }
 
+/* A copy of the guest's data, to see whether the host has written to it since. */
+static uint8_t data_copy[TINY_DATA_SIZE];
+
+static inline void data_keep(struct tiny_vm *vm)
+{
+	memcpy(data_copy, tiny_ptr(vm, TINY_DATA), TINY_DATA_SIZE);
+}
+
+static inline bool data_is_kept(struct tiny_vm *vm)
+{
+	return !memcmp(data_copy, tiny_ptr(vm, TINY_DATA), TINY_DATA_SIZE);
+}
+
 /*
  * True: the tests measure the CPU clock of the vCPU's thread, because the host has no
  * hardware PMU, or because $TINY_CLOCK is set. False: they measure instructions. The clock
@@ -224,6 +237,24 @@ static inline void measured_choose(struct tiny_vcpu *v)
 
 #define ASSERT_CALL(want, call) ASSERT_EQ((int64_t)(want), (call))
 #define EXPECT_CALL(want, call) EXPECT_EQ((int64_t)(want), (call))
+
+/* The vCPU is offered nothing: CPUID answers as for a leaf that does not exist, and KVM each call. */
+static inline void check_absent(struct __test_metadata *_metadata, struct tiny_vcpu *v)
+{
+	uint32_t leaf, none[4], r[4], op;
+
+	ASSERT_EQ(0, tiny_cpuid(v, 0x4000fe00, none));
+	for (leaf = KVM_PERF_CPUID_BASE; leaf <= KVM_PERF_CPUID_MAX; leaf++) {
+		ASSERT_EQ(0, tiny_cpuid(v, leaf, r));
+		EXPECT_EQ(0, memcmp(none, r, sizeof(r))) {
+			TH_LOG("leaf %#x", leaf);
+		}
+	}
+	for (op = 0; op <= KVM_PERF_OP_RESET + 1; op++)
+		EXPECT_CALL(-KVM_ENOSYS, tiny_call(v, op, AT_PARAM, 0, 1)) {
+			TH_LOG("operation %u", op);
+		}
+}
 
 /* One vCPU's limits, by CPUID. */
 struct limits {
