@@ -204,10 +204,10 @@ void pvperf_account_synced(struct pvperf_cpu *cpu, unsigned long slots)
 	}
 }
 
-void pvperf_account_disabled(struct pvperf_cpu *cpu, struct pvperf_slot *slot, bool refused)
+void pvperf_account_disabled(struct pvperf_cpu *cpu, struct pvperf_slot *slot, bool waits)
 {
 	lockdep_assert_irqs_disabled();
-	account_update(cpu, slot, refused ? PVPERF_UNSERVED : PVPERF_NOT_WANTED);
+	account_update(cpu, slot, waits ? PVPERF_UNSERVED : PVPERF_NOT_WANTED);
 }
 
 void pvperf_account_unserved(struct pvperf_cpu *cpu, struct pvperf_slot *slot)

@@ -39,8 +39,8 @@ void pvperf_account_begin_anew(struct pvperf_slot *slot);
 void pvperf_account_synced(struct pvperf_cpu *cpu, unsigned long slots);
 /* @slot was enabled. */
 void pvperf_account_served(struct pvperf_cpu *cpu, struct pvperf_slot *slot);
-/* @slot was disabled. @refused: for an event that has come meanwhile, and waits from here on. */
-void pvperf_account_disabled(struct pvperf_cpu *cpu, struct pvperf_slot *slot, bool refused);
+/* @slot was disabled. @waits: for an event that has come meanwhile, and waits from here on. */
+void pvperf_account_disabled(struct pvperf_cpu *cpu, struct pvperf_slot *slot, bool waits);
 /* @slot could not be opened or enabled. */
 void pvperf_account_unserved(struct pvperf_cpu *cpu, struct pvperf_slot *slot);
 /* The host has forgotten @slot's event. */

@@ -61,11 +61,6 @@ static void slot_note_key_refused(struct pvperf_cpu *cpu, struct pvperf_slot *sl
 		WRITE_ONCE(pvperf_event_of(event->parent ?: event)->heirs_refused, round);
 }
 
-static bool slot_is_refused(const struct pvperf_slot *slot)
-{
-	return pvperf_event_wanted(slot) && pvperf_slot_refused(slot);
-}
-
 static void result_open(struct pvperf_cpu *cpu, struct pvperf_slot *slot,
 			int result)
 {
@@ -152,7 +147,7 @@ static void result_take(struct pvperf_cpu *cpu,
 		if (result)
 			cpu->batch.lost = true;
 		else
-			pvperf_account_disabled(cpu, slot, slot_is_refused(slot));
+			pvperf_account_disabled(cpu, slot, pvperf_event_wanted(slot) && !slot->on);
 		break;
 	case KVM_PERF_OP_READ:
 		if (op->arg)

@@ -196,6 +196,18 @@ static u64 group_part(u64 whole, u64 share)
 	return mul_u64_u64_div_u64(whole, share, SHARE_ALL);
 }
 
+/*
+ * The same of a count, rounded up as often as its fraction says, by what the clock has of chance.
+ * If it were rounded down each time, an event that counts 1 from one levelling to the next, as
+ * context-switches, would count none.
+ */
+static u64 group_part_of_count(const struct pvperf_event *p, u64 count, u64 share)
+{
+	u32 fraction = count * share, chance = (u32)p->clock * 0x9e3779b1;
+
+	return group_part(count, share) + (fraction > chance);
+}
+
 static void group_note_level(struct pvperf_event *p)
 {
 	p->level_clock = p->clock;
@@ -210,11 +222,12 @@ static void group_level_one(struct perf_event *event, u64 share, bool counts)
 	struct pvperf_event *p = pvperf_event_of(event);
 	u64 own = group_share(p), grown = counts ? local64_read(&p->since) : 0;
 
+	p->together |= share > 0;
 	if (own > share) {
 		p->lost += group_part(p->clock - p->level_clock, own - share);
-		local64_sub(grown - mul_u64_u64_div_u64(grown, share, own), &event->count);
+		share = mul_u64_u64_div_u64(share, SHARE_ALL, own);
+		local64_sub(grown - group_part_of_count(p, grown, share), &event->count);
 	}
-	p->together |= share > 0;
 	group_note_level(p);
 }
 
@@ -243,7 +256,7 @@ static void group_level_other(const struct perf_event *first, struct perf_event 
 		grown = local64_read(&event->count) - p->other[i].count;
 		if (p->other[i].event == event && grown > 0 &&
 		    !other_went_before(first, &p->other[i], event))
-			local64_sub(grown - group_part(grown, share), &event->count);
+			local64_sub(grown - group_part_of_count(p, grown, share), &event->count);
 	}
 }
 
@@ -253,9 +266,15 @@ static bool group_never_ran(const struct pvperf_event *p)
 	return !p->ran && p->lost != p->level_lost;
 }
 
+/* What a sampling event has counted is in its samples, or will be, whosever it is. */
+static bool member_samples(struct perf_event *event)
+{
+	return is_sampling_event(event) && (!pvperf_event_is(event) || event_in_slot(event));
+}
+
 /*
- * The share that all get. If one never had a counter, all get nothing. What a sampling event
- * has counted is in its samples, or will be, so then all counts stay: @counts is false.
+ * The share that all get. If one never had a counter, all get nothing. If one samples all counts
+ * stay: @counts is false.
  */
 static u64 group_lowest_share(struct perf_event *leader, bool *counts)
 {
@@ -265,11 +284,11 @@ static u64 group_lowest_share(struct perf_event *leader, bool *counts)
 
 	*counts = true;
 	pvperf_group_each(event, leader) {
+		*counts &= !member_samples(event);
 		if (!event_in_slot(event))
 			continue;
 		p = pvperf_event_of(event);
 		share = min(share, group_never_ran(p) ? 0 : group_share(p));
-		*counts &= !p->key.sampling;
 	}
 	return share;
 }
@@ -365,7 +384,7 @@ static bool group_samples(struct perf_event *leader)
 	struct perf_event *event;
 
 	pvperf_group_each(event, leader)
-		if (event_in_slot(event) && pvperf_event_of(event)->key.sampling)
+		if (member_samples(event))
 			return true;
 	return false;
 }

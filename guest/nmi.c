@@ -93,14 +93,16 @@ static noinline bool sample_begin_special_nmi(struct pvperf_cpu *cpu, int s,
 }
 
 /*
- * The period that each of @n samples stands for. If the host stretches periods and the
- * samples carry theirs, they share @since as they do with a frequency.
+ * The period that each of @n samples stands for. If the host stretches periods, or did when the
+ * interval began, two overflows ago, and the samples carry theirs, they share @since as they do
+ * with a frequency.
  */
 static u64 sample_period_nmi(const struct perf_event *event, u64 since,
 			     u32 n, bool stretched)
 {
 	if (pvperf_event_is_freq(event) ||
-	    (stretched && pvperf_event_tells_period(event)))
+	    (pvperf_event_tells_period(event) &&
+	     (stretched || since >= 2 * (u64)n * event->hw.sample_period)))
 		return max_t(u64, div_u64(since, n), 1);
 	return event->hw.sample_period;
 }

@@ -118,13 +118,18 @@ struct perf_event {
 	void *pmu_private;
 	struct {
 		int freq;
-		u64 sample_freq, sample_type;
+		u64 sample_freq, sample_period, sample_type;
 	} attr;
 	struct {
 		int state;
 		local64_t prev_count;
 	} hw;
 };
+
+static inline bool is_sampling_event(struct perf_event *event)
+{
+	return event->attr.sample_period;
+}
 
 extern u64 unit_now;
 

@@ -538,12 +538,49 @@ static void test_sampling(void)
 
 	begin_anew();
 	pvperf_event_of(leader)->key.sampling = true;
+	leader->attr.sample_period = 1;
 	group_in(leader, 0);
 	pass(leader, SEC);
 	group_read(leader);
 	tap(near(scaled(leader, leader), 1) && near(scaled(clock, clock), 1),
 	    "a group that samples: cycles %.3f, task-clock %.3f of 1", scaled(leader, leader),
 	    scaled(clock, clock));
+	group_free(leader);
+}
+
+/* {cpu-clock,cycles}:S: the clock's samples have told what it counted. */
+static void test_sampling_other(void)
+{
+	struct perf_event *clock = event_new(&foreign, NULL), *cycles = event_new(&ours, clock);
+
+	begin_anew();
+	clock->attr.sample_period = 1;
+	group_in(clock, 0);
+	pass(clock, SEC);
+	group_read(clock);
+	tap((s64)local64_read(&clock->count) == SEC && clock->total_time_running == SEC &&
+	    (s64)local64_read(&cycles->count) == SEC / 2,
+	    "another PMU's event samples: task-clock %.3f, running %.3f of 1", local64_read(&clock->count) / 1e9,
+	    clock->total_time_running / 1e9);
+	group_free(clock);
+}
+
+/* {cycles, context-switches}: one at the end of each stint, of which the host serves 9 tenths. */
+static void test_rare(void)
+{
+	struct perf_event *leader = event_new(&ours, NULL), *rare = event_new(&foreign, leader);
+	int i;
+
+	begin_anew();
+	served[0] = 0.9;
+	for (i = 0; i < 10000; i++) {
+		group_in(leader, 0);
+		pass(leader, TURN + i);
+		local64_add(1 - (s64)(TURN + i), &rare->count);	/* it is no clock */
+		group_leave(leader);
+	}
+	tap(local64_read(&rare->count) > 8800 && local64_read(&rare->count) < 9200,
+	    "10,000 switches, 9 tenths served: %llu", (unsigned long long)local64_read(&rare->count));
 	group_free(leader);
 }
 
@@ -630,6 +667,8 @@ int main(void)
 	test_away_twice();
 	test_away_one_by_one();
 	test_sampling();
+	test_sampling_other();
+	test_rare();
 	test_random();
 	return tap_end();
 }
