@@ -104,9 +104,6 @@ perf report -i $data --stdio --branch-history --no-children 2> /dev/null | grep 
 tap $? "perf report --branch-history has the program's names"
 perf report -i $data --stdio --sort symbol_from,symbol_to 2> /dev/null | grep -q '\<b9\>.*\<b1\>'
 tap $? "perf report --sort symbol_from,symbol_to"
-perf annotate -i $data --stdio -s b1 > /tmp/annotate 2>&1
-grep -q '(p:' /tmp/annotate
-tap $? "perf annotate counts the branches" "$(tail -n 40 /tmp/annotate | tr '\n' ';')"
 
 # As BOLT's and AutoFDO's documents have it.
 for call in '-e cycles:u -j any,u' '-a -e cycles:u -j any,u' '-b -e cycles:u -F 5000'; do
