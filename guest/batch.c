@@ -61,6 +61,23 @@ static void slot_note_key_refused(struct pvperf_cpu *cpu, struct pvperf_slot *sl
 		WRITE_ONCE(pvperf_event_of(event->parent ?: event)->heirs_refused, round);
 }
 
+/* Has it refused an event with the same key on this CPU, or a relative of the slot's event? */
+static bool slot_key_refused(const struct pvperf_cpu *cpu, const struct pvperf_slot *slot)
+{
+	const struct perf_event *event = slot->event;
+	int s = slot - cpu->slot, round = atomic_read(&pvperf_slot_round);
+
+	return (cpu->set.refused & BIT(s) && cpu->refused_in[s] == round) ||
+	       READ_ONCE(pvperf_event_of(event->parent ?: event)->heirs_refused) == round;
+}
+
+/* Is the host not to be asked now? */
+static bool slot_waits(const struct pvperf_cpu *cpu, const struct pvperf_slot *slot)
+{
+	return !slot->trial && (pvperf_slot_refused(slot) || slot_key_refused(cpu, slot) ||
+				pvperf_caps_is_other_model(slot->key.model));
+}
+
 static void result_open(struct pvperf_cpu *cpu, struct pvperf_slot *slot,
 			int result)
 {
@@ -147,7 +164,7 @@ static void result_take(struct pvperf_cpu *cpu,
 		if (result)
 			cpu->batch.lost = true;
 		else
-			pvperf_account_disabled(cpu, slot, pvperf_event_wanted(slot) && !slot->on);
+			pvperf_account_disabled(cpu, slot, pvperf_event_wanted(slot) && slot_waits(cpu, slot));
 		break;
 	case KVM_PERF_OP_READ:
 		if (op->arg)
@@ -213,23 +230,6 @@ void pvperf_batch_leave(struct pvperf_cpu *cpu, struct pvperf_slot *slot)
 		set_bit(s, &cpu->set.dirty);
 	}
 	pvperf_batch_kick(cpu);
-}
-
-/* Has it refused an event with the same key on this CPU, or a relative of the slot's event? */
-static bool slot_key_refused(const struct pvperf_cpu *cpu, const struct pvperf_slot *slot)
-{
-	const struct perf_event *event = slot->event;
-	int s = slot - cpu->slot, round = atomic_read(&pvperf_slot_round);
-
-	return (cpu->set.refused & BIT(s) && cpu->refused_in[s] == round) ||
-	       READ_ONCE(pvperf_event_of(event->parent ?: event)->heirs_refused) == round;
-}
-
-/* Is the host not to be asked now? */
-static bool slot_waits(const struct pvperf_cpu *cpu, const struct pvperf_slot *slot)
-{
-	return !slot->trial && (pvperf_slot_refused(slot) || slot_key_refused(cpu, slot) ||
-				pvperf_caps_is_other_model(slot->key.model));
 }
 
 /* The steps. A slot may need several of them, and gets them in this order. */

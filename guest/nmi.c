@@ -102,7 +102,7 @@ static u64 sample_period_nmi(const struct perf_event *event, u64 since,
 {
 	if (pvperf_event_is_freq(event) ||
 	    (pvperf_event_tells_period(event) &&
-	     (stretched || since >= 2 * (u64)n * event->hw.sample_period)))
+	     (stretched || 2 * since >= 3 * (u64)n * event->hw.sample_period)))
 		return max_t(u64, div_u64(since, n), 1);
 	return event->hw.sample_period;
 }

@@ -169,25 +169,26 @@ static bool pin_may_stay(struct page *page)
 #define PIN_TRIES	3
 
 /*
- * A fault, and mmap_lock, may wait for a process for as long as that likes (userfaultfd, FUSE). So
- * none of our locks is held, but a reference on the module: rmmod fails at once then, instead of
- * waiting. A fault is taken only if there must be one, and not by pinning, which would take it with
- * mmap_lock held on 6.1, where no signal ends it.
+ * A fault may wait for a process for as long as that likes (userfaultfd, FUSE). So a
+ * fault is taken only if there must be one, with none of our locks held, and with a
+ * reference on the module: rmmod fails at once then, instead of waiting. Pinning would take
+ * it with mmap_lock held on 6.1, where no signal ends it. The first try may wait for mmap_lock,
+ * which a process can hold for long (an mmap() of FUSE's): without a reference, as a guest that
+ * attaches page after page would have one nearly always.
  */
 static bool pin_page(unsigned long hva, struct page **page)
 {
 	const unsigned int flags = FOLL_WRITE | FOLL_LONGTERM | FOLL_NOFAULT;
-	bool done;
+	bool done = pin_user_pages_fast(hva, 1, flags, page) == 1;
 	int tries;
 
-	if (!try_module_get(THIS_MODULE))
-		return false;
-	done = pin_user_pages_fast(hva, 1, flags, page) == 1;
-	/* It may be reclaimed at once, but hardly again and again. */
-	for (tries = 0; !done && tries < PIN_TRIES; tries++)
-		done = !fault_in_safe_writeable((const char __user *)hva, PAGE_SIZE) &&
-		       pin_user_pages_fast(hva, 1, flags, page) == 1;
-	module_put(THIS_MODULE);
+	if (!done && try_module_get(THIS_MODULE)) {
+		/* It may be reclaimed at once, but hardly again and again. */
+		for (tries = 0; !done && tries < PIN_TRIES; tries++)
+			done = !fault_in_safe_writeable((const char __user *)hva, PAGE_SIZE) &&
+			       pin_user_pages_fast(hva, 1, flags, page) == 1;
+		module_put(THIS_MODULE);
+	}
 	if (done && !pin_may_stay(*page)) {
 		unpin_user_page(*page);
 		done = false;

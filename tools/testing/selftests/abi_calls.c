@@ -51,6 +51,8 @@ FIXTURE_VARIANT(call) {
 
 #define OP(x) .op = KVM_PERF_OP_##x
 
+BAD(op_0, .op = 0, .error = -KVM_ENOSYS);
+BAD(op_last, .op = ~0u, .error = -KVM_ENOSYS);
 BAD(op_next, .op = KVM_PERF_OP_RESET + 1, .error = -KVM_ENOSYS);
 
 BAD(close_unknown, OP(CLOSE), .a = NOBODYS, .error = -KVM_ENOENT);

@@ -101,6 +101,6 @@ for kind in 'no event' -d cycles,instructions six hw cache pmu metric --topdown 
 	case $kind in metric|--topdown) bad=;; *) bad=$(grep ': failed' /tmp/theirs);; esac
 	[ -s /tmp/theirs ] && [ -z "$bad" ] && difference=$(diff -u /tmp/theirs /tmp/mine)
 	tap $? "perf shows the host's rows: $kind ($(grep -c . /tmp/theirs))" \
-		"$(echo "$difference" | grep '^[-+][^-+]' | head -n 20 | tr '\n' ';')"
+		"$bad$(echo "$difference" | grep '^[-+][^-+]' | head -n 20 | tr '\n' ';')"
 done
 tap_end

@@ -270,13 +270,18 @@ TEST_F(branches, two_vcpus)
 {
 	struct tiny_vcpu *other = &self->vm.vcpu[1];
 	int i, exact_ones = 0;
+	uint64_t before;
 	struct seen seen;
 
 	ASSERT_CALL(0, begin(self->v, 0, LONG * TINY_BRANCH_INSNS * 3 / 4));
 	for (i = 0; i < 20; i++) {
+		ASSERT_CALL(0, tiny_call_here(self->v, KVM_PERF_OP_READ, 0, 0));
+		before = self->e->count;
 		self->e->overflows = 0;
 		ASSERT_EQ(0, run(other, LONG));
 		EXPECT_EQ(0, self->e->overflows);
+		ASSERT_CALL(0, tiny_call_here(self->v, KVM_PERF_OP_READ, 0, 0));
+		EXPECT_LE(before + LONG * TINY_BRANCH_INSNS, self->e->count);
 		seen = look(self->v, 0, self->way, 1, LONG, false);
 		EXPECT_LE(seen.overflows * 4, seen.branches);
 		EXPECT_EQ(seen.overflows, seen.exact);

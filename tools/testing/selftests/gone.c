@@ -6,6 +6,7 @@
 
 #include "tiny_test.h"
 #include <fcntl.h>
+#include <pthread.h>
 #include <sys/syscall.h>
 
 #define TURNS		1000000ull
@@ -149,6 +150,35 @@ TEST_F(gone, running)
 	EXPECT_TRUE(data_is_kept(&self->vm));
 	*(volatile uint64_t *)&self->v->cpu->stop = 1;
 	ASSERT_EQ(0, tiny_vcpu_wait(self->v, &regs));
+	check_unloaded(_metadata, self);
+	ASSERT_EQ(0, tiny_module_load(""));
+	check_another(_metadata, self);
+}
+
+static volatile bool enough;
+
+static void *calls(void *v)
+{
+	while (!enough)
+		tiny_call(v, KVM_PERF_OP_READ, SAMPLING, 0, 0);
+	return NULL;
+}
+
+/* While all vCPUs call and call. */
+TEST_F_TIMEOUT(gone, called, 60)
+{
+	pthread_t thread[2];
+	int i;
+
+	for (i = 0; i < 2; i++)
+		ASSERT_EQ(0, pthread_create(&thread[i], NULL, calls, &self->vm.vcpu[i]));
+	usleep(20000);
+	ASSERT_EQ(0, tiny_module_unload(0));
+	usleep(20000);
+	enough = true;
+	for (i = 0; i < 2; i++)
+		pthread_join(thread[i], NULL);
+	check_told(_metadata, self);
 	check_unloaded(_metadata, self);
 	ASSERT_EQ(0, tiny_module_load(""));
 	check_another(_metadata, self);

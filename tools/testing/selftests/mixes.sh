@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 # Which events fit together: the same in a guest as on its host, for all groups of six
-# kinds of event, and for mixes of single events, pinned or not, each right after another one. Also
+# kinds of event, and for mixes of single events, pinned ones and pinned groups, each right after another one. Also
 # while the host's NMI watchdog has a counter of its own.
 . ./lib.sh
 
@@ -11,8 +11,9 @@ here=$PWD
 mux=/sys/bus/event_source/devices/cpu/perf_event_mux_interval_ms
 watchdog=/proc/sys/kernel/nmi_watchdog
 
-# A mix takes less than a millisecond, all of them half a second. perf must not rotate
-# events meanwhile. A rotation timer that runs keeps its old interval: wait for its end.
+# A mix takes less than a millisecond, all of them some seconds. perf must not rotate
+# events meanwhile: on the host another event would have the counter of a guest's pinned one. A rotation
+# timer that runs keeps its old interval: wait for its end.
 rotate_every()
 {
 	echo "$1" > $mux
@@ -33,8 +34,8 @@ compare()
 
 mux_here=$(cat $mux) mux_there=$(host "cat $mux")
 watchdog_there=$(host "cat $watchdog")
-trap 'host "echo $watchdog_there > $watchdog"; rotate_every "$mux_here" "$mux_there"; sleep 4' EXIT
-rotate_every 4000 4000
+trap 'host "echo $watchdog_there > $watchdog"; rotate_every "$mux_here" "$mux_there"; sleep 20' EXIT
+rotate_every 20000 20000
 
 host "echo 0 > $watchdog"
 compare "no watchdog"

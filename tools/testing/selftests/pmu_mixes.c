@@ -42,6 +42,10 @@ static const struct {
 /* How many events there are of each kind. */
 static int mix[KINDS];
 
+enum how { SINGLE, PINNED, PINNED_GROUP, HOWS };
+
+static const char *const hows[] = { "", "pinned, ", "a pinned group, " };
+
 static int open_kind(int kind, int group, bool pinned)
 {
 	struct perf_event_attr attr = {
@@ -87,23 +91,26 @@ static int groups(int leader, int kind, int size)
 	return largest;
 }
 
-static int mix_open(int *fd, bool pinned)
+static int mix_open(int *fd, enum how how)
 {
 	int kind, i, n = 0;
 
 	for (kind = 0; kind < KINDS; kind++)
 		for (i = 0; i < mix[kind]; i++) {
-			fd[n] = open_kind(kind, -1, pinned);
+			if (how == PINNED_GROUP)
+				fd[n] = open_kind(kind, n ? fd[0] : -1, !n);
+			else
+				fd[n] = open_kind(kind, -1, how == PINNED);
 			n += fd[n] >= 0;
 		}
 	return n;
 }
 
 /* All events start and end within a fraction of the time after which perf rotates them. */
-static int mix_count(int *opened, bool pinned)
+static int mix_count(int *opened, enum how how)
 {
 	struct { uint64_t count, enabled, running; } v;
-	int fd[KINDS * 3], i, n = mix_open(fd, pinned), whole = 0;
+	int fd[KINDS * 3], i, n = mix_open(fd, how), whole = 0;
 
 	prctl(PR_TASK_PERF_EVENTS_ENABLE);
 	for (i = 0; i < 10000; i++)
@@ -139,23 +146,24 @@ static void mix_next(uint32_t *random)
  * comes within a mix, here or on the host of this machine, has the events scheduled anew, and
  * others of them fit: so all mixes are counted some times, and the middle one of each holds.
  */
-static void mixes(bool pinned)
+static void mixes(enum how how)
 {
 	static int whole[MIXES][TIMES], opened[MIXES];
+	const int all = how == SINGLE ? MIXES : MIXES / 3;
 	uint32_t random = 1;
 	int n, t;
 
 	for (t = 0; t < TIMES; t++, random = 1)
-		for (n = 0; n < MIXES; n++) {
+		for (n = 0; n < all; n++) {
 			mix_next(&random);
 			usleep(100);
-			whole[n][t] = mix_count(&opened[n], pinned);
+			whole[n][t] = mix_count(&opened[n], how);
 		}
-	for (n = 0; n < MIXES; n++) {
+	for (n = 0; n < all; n++) {
 		mix_next(&random);
 		qsort(whole[n], TIMES, sizeof(int), compare);
 		print_mix();
-		printf("%scounts: %d of %d\n", pinned ? "pinned, " : "", whole[n][TIMES / 2], opened[n]);
+		printf("%scounts: %d of %d\n", hows[how], whole[n][TIMES / 2], opened[n]);
 	}
 }
 
@@ -175,7 +183,7 @@ int main(void)
 	for (i = 0; i < KINDS; i++)
 		printf("%s ", kinds[i].name);
 	printf("\nthe largest group: %d\n", groups(-1, 0, 0));
-	mixes(false);
-	mixes(true);
+	for (i = 0; i < HOWS; i++)
+		mixes(i);
 	return 0;
 }

@@ -565,22 +565,27 @@ static void test_sampling_other(void)
 	group_free(clock);
 }
 
-/* {cycles, context-switches}: one at the end of each stint, of which the host serves 9 tenths. */
+/* {cycles, context-switches, misses}: one in each stint, of which the host serves 9 tenths to cycles. */
 static void test_rare(void)
 {
 	struct perf_event *leader = event_new(&ours, NULL), *rare = event_new(&foreign, leader);
+	struct perf_event *misses = event_new(&ours, leader);
 	int i;
 
 	begin_anew();
 	served[0] = 0.9;
+	served[1] = 1;
 	for (i = 0; i < 10000; i++) {
 		group_in(leader, 0);
 		pass(leader, TURN + i);
-		local64_add(1 - (s64)(TURN + i), &rare->count);	/* it is no clock */
+		local64_add(1 - (s64)(TURN + i), &rare->count);	/* they are no clocks */
+		pvperf_cpu_event(&cpu, slot_of(misses))->count += 1 - (s64)(TURN + i);
 		group_leave(leader);
 	}
-	tap(local64_read(&rare->count) > 8800 && local64_read(&rare->count) < 9200,
-	    "10,000 switches, 9 tenths served: %llu", (unsigned long long)local64_read(&rare->count));
+	tap(local64_read(&rare->count) > 8800 && local64_read(&rare->count) < 9200 &&
+	    local64_read(&misses->count) > 8800 && local64_read(&misses->count) < 9200,
+	    "10,000 times one, 9 tenths served: %llu of another PMU, %llu of ours",
+	    (unsigned long long)local64_read(&rare->count), (unsigned long long)local64_read(&misses->count));
 	group_free(leader);
 }
 

@@ -36,12 +36,13 @@ class Patience:
 
     def __init__(self, pid, seconds):
         self.pid, self.seconds = pid, seconds
-        self.start, self.waited = time.monotonic() - stolen(), 0
+        self.start, self.stolen, self.waited = time.monotonic(), stolen(), 0
 
     def over(self):
-        passed = time.monotonic() - stolen() - self.start
+        passed = time.monotonic() - self.start
         if passed < self.seconds:
             return False
         # The wait of a thread that has ended is gone from /proc, so keep the maximum.
         self.waited = max(self.waited, waited(self.pid))
-        return passed - self.waited > self.seconds
+        # A thread's wait has what was stolen meanwhile in it.
+        return passed - max(self.waited, stolen() - self.stolen) > self.seconds
