@@ -164,7 +164,8 @@ static void result_take(struct pvperf_cpu *cpu,
 		if (result)
 			cpu->batch.lost = true;
 		else
-			pvperf_account_disabled(cpu, slot, pvperf_event_wanted(slot) && slot_waits(cpu, slot));
+			pvperf_account_disabled(cpu, slot, pvperf_event_wanted(slot) &&
+						slot_waits(cpu, slot));
 		break;
 	case KVM_PERF_OP_READ:
 		if (op->arg)
