@@ -266,7 +266,7 @@ static bool group_never_ran(const struct pvperf_event *p)
 	return !p->ran && p->lost != p->level_lost;
 }
 
-/* What a sampling event has counted is in its samples, or will be, whosever it is. */
+/* Of any PMU: what a sampling event has counted is in its samples, or will be. */
 static bool member_samples(struct perf_event *event)
 {
 	return is_sampling_event(event) && (!pvperf_event_is(event) || event_in_slot(event));

@@ -93,9 +93,9 @@ static noinline bool sample_begin_special_nmi(struct pvperf_cpu *cpu, int s,
 }
 
 /*
- * The period that each of @n samples stands for. If the host stretches periods, or did when the
- * interval began, two overflows ago, and the samples carry theirs, they share @since as they do
- * with a frequency.
+ * The period that each of @n samples stands for. If the host stretches periods, or did when it
+ * chose this interval, which its driver arms one ahead, and the samples carry theirs, they share
+ * @since as they do with a frequency.
  */
 static u64 sample_period_nmi(const struct perf_event *event, u64 since,
 			     u32 n, bool stretched)

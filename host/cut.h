@@ -36,8 +36,8 @@ enum pvperf_cut {
  * linear address; @full: also what KVM_PERF_BRANCH_* say; @to: is written if the entry may pass.
  *
  * Passes what goes from user mode to user mode. What comes before the way out of the kernel may be
- * another task's. Where the CPU only guessed, it may have jumped to what it knows of another
- * program, the VMM among them: that is skipped.
+ * another task's. A branch that the CPU took by a wrong guess is skipped: another program's
+ * branches, the VMM's among them, may have led to the guess.
  */
 enum pvperf_cut pvperf_cut(const struct pvperf_cut_raw *raw, unsigned int bits, bool full,
 			   struct guest_perf_branch *to);

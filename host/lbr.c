@@ -108,7 +108,7 @@ void pvperf_lbr_clear(void)
 		wrmsr(from, 0, 0);
 		wrmsr(to, 0, 0);
 	}
-	/* A guest of KVM's own vPMU may read it. */
+	/* A guest with KVM's own vPMU may read these, too. */
 	for (n = msr.info ? pvperf_lbr_depth : 0; n--;)
 		wrmsr(msr.info + n, 0, 0);
 }

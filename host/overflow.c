@@ -189,8 +189,8 @@ static void overflow_defer(struct pvperf_host_event *event, const struct perf_ev
 
 /*
  * Nothing may be written, and the pace holds all the same. An overflow in real mode is told later,
- * but not with branches: the guest would take the last overflow's stack for this one's. Nor while
- * the thread runs another vCPU: the sample would be of what that one did.
+ * but not with branches: the guest would take the last overflow's stack for this one's. No overflow
+ * is told that happens while the thread runs another vCPU: it is of what that vCPU did.
  */
 static noinline void overflow_mute(struct pvperf_host_event *event, struct perf_event *perf)
 {

@@ -173,8 +173,8 @@ static bool pin_may_stay(struct page *page)
  * fault is taken only if there must be one, with none of our locks held, and with a
  * reference on the module: rmmod fails at once then, instead of waiting. Pinning would take
  * it with mmap_lock held on 6.1, where no signal ends it. The first try may wait for mmap_lock,
- * which a process can hold for long (an mmap() of FUSE's): without a reference, as a guest that
- * attaches page after page would have one nearly always.
+ * which a process can hold for long (an mmap() of FUSE's). It holds no reference: a guest that
+ * attaches page after page would hold one most of the time, and rmmod would fail.
  */
 static bool pin_page(unsigned long hva, struct page **page)
 {

@@ -238,7 +238,7 @@ static inline void measured_choose(struct tiny_vcpu *v)
 #define ASSERT_CALL(want, call) ASSERT_EQ((int64_t)(want), (call))
 #define EXPECT_CALL(want, call) EXPECT_EQ((int64_t)(want), (call))
 
-/* The vCPU is offered nothing: CPUID answers as for a leaf that does not exist, and KVM each call. */
+/* The vCPU is offered nothing: our CPUID leaves read as one that does not exist, and calls fail. */
 static inline void check_absent(struct __test_metadata *_metadata, struct tiny_vcpu *v)
 {
 	uint32_t leaf, none[4], r[4], op;
